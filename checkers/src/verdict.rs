@@ -1,0 +1,64 @@
+//! What a check says, and how verdicts compose.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Composed by the lattice `valid < unknown < invalid`: the greatest wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The promise held.
+    Valid,
+    /// Nothing certain can be said.
+    Unknown,
+    /// The promise was broken, and the evidence is shown.
+    Invalid,
+}
+
+impl Verdict {
+    /// The greatest of all; `Valid` when there are none.
+    pub fn all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+        verdicts.into_iter().max().unwrap_or(Verdict::Valid)
+    }
+}
+
+/// One check's answer, as it stands in `verdict.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// The check's verdict.
+    pub verdict: Verdict,
+    /// How many violations were found (all of them, also those not listed).
+    pub count: u64,
+    /// Who broke the promise, where that can be told: `service`, `client`, `recipe`, …
+    pub blame: Option<String>,
+    /// One sentence: what was broken, or why nothing can be said.
+    pub reason: Option<String>,
+    /// The violations, earliest first; a check may list only the first hundred.
+    pub violations: Vec<Violation>,
+    /// Figures of this check alone, such as `unfenced_lost`.
+    #[serde(flatten)]
+    pub figures: Map<String, Value>,
+}
+
+/// The smallest evidence of one broken promise.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Violation {
+    /// In words, with client names, times in milliseconds and operation indexes.
+    pub text: String,
+    /// Indexes of the history events that prove it.
+    pub operations: Vec<u64>,
+    /// Nanoseconds since the run began.
+    pub start_ns: u64,
+    /// Nanoseconds since the run began.
+    pub end_ns: u64,
+    /// Ids of the faults under way between start and end.
+    pub faults: Vec<u32>,
+    /// Figures of this violation alone, such as `overlap_ms`.
+    #[serde(flatten)]
+    pub figures: Map<String, Value>,
+}
+
+/// Answers of all checks of a run, by name.
+pub type CheckResults = BTreeMap<String, CheckResult>;

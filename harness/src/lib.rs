@@ -1,0 +1,1 @@
+//! Worlds, agents, the run loop, the store and the command line.

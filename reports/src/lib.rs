@@ -1,0 +1,3 @@
+//! Renders finished runs: terminal, HTML, JUnit, Markdown. Never judges.
+
+pub mod judgement;

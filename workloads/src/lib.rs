@@ -1,0 +1,5 @@
+//! Primitives, store clients, recipes and the workloads that drive them.
+
+pub mod env;
+pub mod error;
+pub mod primitive;
