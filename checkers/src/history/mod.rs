@@ -4,6 +4,8 @@
 //! arena, about 50 bytes an event. Checks look at [`Row`]s and [`Value`]s; [`Event`] is the owned, readable form
 //! of one row, which the recorder writes and reports show.
 
+mod blocks;
+pub mod edn;
 mod error;
 mod event;
 pub mod jsonl;

@@ -1,6 +1,5 @@
 //! Our own form: one JSON object a line.
 
-mod blocks;
 mod event;
 mod value;
 
@@ -9,7 +8,7 @@ use std::io::{self, Read, Write};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use self::blocks::{Block, read_blocks};
+use super::blocks::{Block, read_blocks};
 use super::table::Segment;
 use super::{Event, History, Malformed, ReadError, ReadOptions, ResourceEntry};
 
