@@ -80,7 +80,7 @@ pub fn read_history(path: &Path) -> Result<(History, Vec<String>)> {
     let file = File::open(path)
         .map_err(|error| Error::Data(format!("failed to read the history {}: {error}", path.display())))?;
     let history = history::jsonl::read(file, &ReadOptions::default()).map_err(wrong)?;
-    let notes = history.notes().iter().map(|note| format!("{}: {note}", path.display())).collect();
+    let notes = history.notes.iter().map(|note| format!("{}: {note}", path.display())).collect();
     Ok((history, notes))
 }
 

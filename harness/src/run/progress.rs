@@ -77,10 +77,7 @@ impl Progress for Shown {
             other => other,
         };
         match &self.bar {
-            Some(bar) if name == "teardown" => {
-                bar.set_message(words);
-            }
-            Some(bar) => bar.set_message(words),
+            Some(bar) => bar.set_message(words.to_string()),
             None => eprintln!("{words}"),
         }
     }
