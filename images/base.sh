@@ -66,12 +66,18 @@ apt_options() {
 
 # Variant apt: the essential packages and apt. The rest is what the official slim images do as well:
 # drop documentation, keep no package files, start no service from a package's script.
+# Certificates that this host was told to trust count in the image too, as soon as ca-certificates is
+# installed there: behind a proxy that opens TLS, pip could not fetch anything otherwise.
 bootstrap() {
     sources "$1" "$2" > "$work/sources"
     include=debian-archive-keyring
     ! grep -q https: "$work/sources" || include=$include,ca-certificates
+    # Bookworm demands a merged /usr. Laid out merged from the start, it does not need the package
+    # that merges it, and with it all of Perl (45 MB).
+    merged=/usr/share/mmdebstrap/hooks/merged-usr
+    [ "$1" = bookworm ] && [ -d "$merged" ] || merged=
     mmdebstrap --quiet --variant=apt --format=tar --components=main \
-        --include="$include" \
+        --include="$include" ${merged:+--hook-dir="$merged"} \
         --dpkgopt='path-exclude=/usr/share/doc/*' \
         --dpkgopt='path-include=/usr/share/doc/*/copyright' \
         --dpkgopt='path-exclude=/usr/share/man/*' \
@@ -86,6 +92,10 @@ bootstrap() {
         --aptopt='DPkg::Post-Invoke { "rm -f /var/cache/apt/archives/*.deb /var/cache/apt/*.bin || true"; }' \
         --aptopt="$work/apt.conf" \
         --customize-hook='printf "#!/bin/sh\nexit 101\n" > "$1/usr/sbin/policy-rc.d" && chmod 755 "$1/usr/sbin/policy-rc.d"' \
+        --customize-hook='
+            for crt in /usr/local/share/ca-certificates/*.crt; do
+                [ ! -e "$crt" ] || install -Dm644 -t "$1/usr/local/share/ca-certificates" "$crt"
+            done' \
         --customize-hook='rm -rf "$1"/var/log/* "$1"/var/cache/debconf/*-old "$1"/var/lib/dpkg/*-old "$1/etc/hostname" "$1/etc/resolv.conf"' \
         "$1" "$work/$1.tar" "$work/sources"
 }
