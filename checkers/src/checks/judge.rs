@@ -147,3 +147,15 @@ fn missing_faults(table: &LockTable<'_>, planned: &BTreeSet<String>) -> Option<S
     (!missing.is_empty())
         .then(|| format!("no planned {} is known to have taken effect", missing.join(", no ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_that_panics_says_unknown() {
+        let result = guarded(|| panic!("no row {}", 7));
+        assert_eq!(result.verdict, Verdict::Unknown);
+        assert_eq!(result.reason.as_deref(), Some("the check itself failed: no row 7"));
+    }
+}
