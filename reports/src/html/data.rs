@@ -5,26 +5,32 @@
 //! | `end` | ns |
 //! | `lanes` | `[name, 1 for a client or 0]` |
 //! | `locks`, `fs`, `errors` | strings, referred to by position |
-//! | `shapes` | lists of keys: a value `[shape, a, b]` is an object with these keys |
+//! | `shapes` | lists of keys: a value `[shape, a, b]` is an object with these keys; an asked value of -1 - shape: those keys of the one got |
 //! | `ops` | `[lane, process, f, start, duration or -1, outcome 0 ok 1 fail 2 info 3 open, invoke index or -1, complete index or -1, asked, got, error or -1]` |
-//! | `holds` | `[lane, operation, lock, token or null, start, duration, promised duration or -1, end 0 released 1 lapsed 2 run ended]` |
+//! | `holds` | `[lane, operation, lock, token or null, start, duration, promised duration or -1, ending in words, 1 if it noticed a loss]` |
 //! | `faults` | `[id, kind, lanes, start, end or -1, result, healed, evidence]` |
 //! | `violations` | `[check, text, start, end, overlap ms or -1, operations, faults, indexes]` |
-//! | `lost` | operations whose writes the damage check names |
+//! | `lost` | writes that the damage check says are lost: the first operation of each of its violations |
+//! | `served` | what the resource logged of a write: `[operation, seq, unfenced base, took, fenced base, took]` |
 
 use std::collections::HashMap;
 
-use checkers::history::Event;
-use serde_json::{Value, json};
+use checkers::{
+    checks::Ending,
+    history::{Event, ResourceEntry, ResourceOp},
+};
+use serde_json::{Map, Value, json};
 
 use crate::{
     run::RunData,
-    timeline::{Hold, HoldEnd, LaneKind, Operation, Outcome, Timeline},
+    timeline::{Hold, LaneKind, Operation, Outcome, Timeline},
     violations::{Numbered, numbered},
 };
 
 /// Operations whose values are embedded; beyond these only those that a violation names keep theirs.
 const DETAILED: usize = 50_000;
+/// Between the keys of a shape while shapes are told apart.
+const SEPARATOR: &str = "\u{0}";
 
 /// JSON that may stand inside a `script` element.
 pub(super) fn embed(run: &RunData, timeline: &Timeline) -> String {
@@ -51,12 +57,13 @@ pub(super) fn embed(run: &RunData, timeline: &Timeline) -> String {
             json!([fault.id, fault.kind, lanes, fault.start_ns, end, fault.result, fault.healed, fault.evidence])
         }).collect::<Vec<_>>(),
         "violations": violations.iter().zip(&named).map(|(violation, ops)| of_violation(violation, ops)).collect::<Vec<_>>(),
-        "lost": violations.iter().zip(&named).filter(|(v, _)| v.check == "damage").flat_map(|(_, ops)| ops)
-            .filter(|op| timeline.operations[**op].f == "write").collect::<Vec<_>>(),
+        "lost": violations.iter().zip(&named).filter(|(v, _)| v.check == "damage").filter_map(|(_, ops)| ops.first())
+            .collect::<Vec<_>>(),
+        "served": served(run, timeline),
         "detailed": DETAILED,
         "fs": pack.fs.list,
         "errors": pack.errors.list,
-        "shapes": pack.shapes.list.iter().map(|keys| keys.split('\u{0}').collect::<Vec<_>>()).collect::<Vec<_>>(),
+        "shapes": pack.shapes.list.iter().map(|keys| keys.split(SEPARATOR).collect::<Vec<_>>()).collect::<Vec<_>>(),
         "ops": operations,
     });
     script_safe(&data.to_string())
@@ -76,21 +83,47 @@ fn operations_of(timeline: &Timeline, violation: &Numbered) -> Vec<usize> {
 
 fn hold(hold: &Hold) -> Value {
     let promised = hold.promised_ns.map_or(-1, |at| at.saturating_sub(hold.start_ns) as i64);
-    let end = match hold.end {
-        HoldEnd::Released => 0,
-        HoldEnd::Lapsed => 1,
-        HoldEnd::RunEnded => 2,
+    let noticed = matches!(hold.ending, Ending::Lapsed | Ending::Refused);
+    let ending = match hold.ending {
+        Ending::Released => "given back",
+        Ending::Lapsed => "lapsed: the client noticed",
+        Ending::Refused => "a renewal was refused",
+        Ending::Reacquired => "asked for again",
+        Ending::Retired => "given up after an unclear outcome",
+        Ending::Crashed => "the client was killed",
+        Ending::Open => "the run ended",
     };
+    let length = hold.end_ns - hold.start_ns;
     json!([
         hold.lane,
         hold.operation,
         hold.lock,
         hold.token,
         hold.start_ns,
-        hold.end_ns - hold.start_ns,
+        length,
         promised,
-        end
+        ending,
+        u8::from(noticed)
     ])
+}
+
+/// Writes that the resource's log and the history tell of, joined by process and id.
+fn served(run: &RunData, timeline: &Timeline) -> Vec<Value> {
+    let Some(log) = &run.resource else { return Vec::new() };
+    let writes = log.iter().filter(|entry| entry.op == ResourceOp::Write);
+    let by_key: HashMap<(u32, &str), &ResourceEntry> =
+        writes.filter_map(|entry| Some(((entry.process, entry.id.as_deref()?), entry))).collect();
+    let entry_of = |op: &Operation| {
+        let id = op.events().find_map(|event| run.events[event].value.get("id")?.as_str())?;
+        by_key.get(&(op.process, id))
+    };
+    let writes = timeline.operations.iter().enumerate().filter(|(_, op)| op.f == "write");
+    writes
+        .filter_map(|(i, op)| {
+            let e = entry_of(op)?;
+            Some(json!([i, e.seq, e.unfenced_base, e.unfenced, e.fenced_base, e.fenced]))
+        })
+        .collect()
 }
 
 fn of_violation(numbered: &Numbered, operations: &[usize]) -> Value {
@@ -148,9 +181,12 @@ impl Pack {
             .map_or(-1, |error| self.errors.place(error) as i64);
         let [asked, got] =
             [invoke, complete].map(|event| event.filter(|_| detailed).map(|event| &event.value));
-        let repeated =
-            asked.is_some() && got.is_some_and(|got| asked.is_some_and(|asked| contains(got, asked)));
-        let asked = if repeated { json!(1) } else { self.value(asked) };
+        let asked = match (asked, got) {
+            (Some(Value::Object(asked)), Some(got)) if repeats(got, asked) => {
+                json!(-1 - self.shape(asked) as i64)
+            }
+            _ => self.value(asked),
+        };
         let got = self.value(got);
         let f = self.fs.place(&op.f);
         json!([
@@ -172,22 +208,24 @@ impl Pack {
     fn value(&mut self, value: Option<&Value>) -> Value {
         match value {
             None | Some(Value::Null) => json!(0),
-            Some(Value::Object(fields))
-                if !fields.is_empty() && fields.keys().all(|key| !key.contains('\u{0}')) =>
-            {
-                let keys = fields.keys().map(String::as_str).collect::<Vec<_>>().join("\u{0}");
-                let shape = json!(self.shapes.place(&keys));
+            Some(Value::Object(fields)) if is_packable(fields) => {
+                let shape = json!(self.shape(fields));
                 Value::Array(std::iter::once(shape).chain(fields.values().cloned()).collect())
             }
             Some(other) => json!([-1, other]),
         }
     }
+
+    fn shape(&mut self, fields: &Map<String, Value>) -> usize {
+        self.shapes.place(&fields.keys().map(String::as_str).collect::<Vec<_>>().join(SEPARATOR))
+    }
+}
+
+fn is_packable(fields: &Map<String, Value>) -> bool {
+    !fields.is_empty() && fields.keys().all(|key| !key.contains(SEPARATOR))
 }
 
 /// Whether the completion repeats everything that the invocation said.
-fn contains(got: &Value, asked: &Value) -> bool {
-    match (got.as_object(), asked.as_object()) {
-        (Some(got), Some(asked)) => asked.iter().all(|(key, value)| got.get(key) == Some(value)),
-        _ => got == asked,
-    }
+fn repeats(got: &Value, asked: &Map<String, Value>) -> bool {
+    is_packable(asked) && asked.iter().all(|(key, value)| got.get(key) == Some(value))
 }

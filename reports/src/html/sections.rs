@@ -153,7 +153,7 @@ pub(super) fn faults(run: &RunData) -> Markup {
             h2 { "Faults " span.count { (run.judgement.faults.len()) } }
             @if run.judgement.faults.is_empty() { p.note { "None were injected." } } @else {
                 div.scroll { table {
-                    thead { tr { th.n { "#" } th { "Fault" } th { "Target" } th.n { "From" } th.n { "To" } th { "Result" } th { "Healed" } th { "Evidence" } } }
+                    thead { tr { th.n { "#" } th { "Fault" } th { "Target" } th.n { "From" } th.n { "To" } th { "Result" } th { "Healed" } th.n title="From the fault's start, and from its heal" { "Next grant after" } th { "Evidence" } } }
                     tbody {
                         @for fault in &run.judgement.faults {
                             tr data-fault=(fault.id) {
@@ -164,6 +164,11 @@ pub(super) fn faults(run: &RunData) -> Markup {
                                 td.n { (fault.end_ns.map(words::seconds).unwrap_or_else(|| "never".to_owned())) }
                                 td.warn[fault.result != "installed"] { (fault.result) }
                                 td.warn[!fault.healed] { (if fault.healed { "yes" } else { "no" }) }
+                                td.n {
+                                    @let [start, heal] = words::recovery_ms(&run.judgement, fault.id);
+                                    @if let Some(ms) = start { (words::ms(ms)) }
+                                    @if let Some(ms) = heal { br; small { "heal + " (words::ms(ms)) } }
+                                }
                                 td { code { (words::brief(&fault.evidence)) } }
                             }
                         }

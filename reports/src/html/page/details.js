@@ -12,7 +12,7 @@ function summary(item) {
   const lane = item.lane === undefined ? "" : lanes[item.lane].name;
   switch (item.type) {
     case "hold": return `${lane} holds ${lockName(item.lock)}${item.token === null ? "" : ", token " + item.token}\n${seconds(item.t0)} to ${seconds(item.t1)} (${span(item.t1 - item.t0)})` +
-      (item.promised !== null && item.promised < item.t1 ? `\nthe promise ran out at ${seconds(item.promised)}` : "") + `\nended: ${HOLD_ENDS[item.end]}`;
+      (item.promised !== null && item.promised < item.t1 ? `\nthe promise ran out at ${seconds(item.promised)}` : "") + `\nended: ${item.ending}`;
     case "fault": return `Fault ${item.id}: ${item.kind} of ${item.lanes.map((i) => lanes[i].name).join(", ")}\n${seconds(item.t0)} to ${item.ended ? seconds(item.t1) : "the end"} (${span(item.t1 - item.t0)}), ${item.result}\n${brief(item.evidence)}`;
     case "violation": return `${item.number} · ${item.check}\n${item.text}`;
     default: return `${lane} ${item.f}: ${item.outcome}${item.fate ? " (" + item.fate + ")" : ""}\n${seconds(item.t0)}${item.duration < 0 ? "" : ", took " + span(item.duration)}\n${brief(value(item, "got") ?? value(item, "asked"))}${item.error ? "\n" + item.error : ""}`;
@@ -56,7 +56,13 @@ function events(list) {
     if (op.invoke >= 0) table.append(row(op.invoke, op.t0, "invoke", brief(value(op, "asked") ?? "")));
     if (op.complete >= 0) table.append(row(op.complete, op.t1, op.outcome, brief(value(op, "got") ?? "") + (op.error ? " · " + op.error : "")));
   }
+  for (const op of list) if (served.has(op.i)) table.append(element("tr", null, ...["", "", "resource", "seq " + served.get(op.i)[0], resourceSays(served.get(op.i))].map((cell) => element("td", cell))));
   const scroll = element("div", null, table);
   scroll.className = "scroll";
   return scroll;
+}
+
+function resourceSays([, unfencedBase, unfenced, fencedBase, fenced]) {
+  const register = (name, took, base) => took === null ? "" : `${name} register ${took ? "took it" : "refused it"} (the client had read ${base ?? "nothing"})`;
+  return [register("unfenced", unfenced, unfencedBase), register("fenced", fenced, fencedBase)].filter(Boolean).join(", ");
 }

@@ -110,12 +110,12 @@ function drawHolds(pen, lane) {
       pen.save(); pen.globalAlpha *= 0.28; pen.fillRect(x0 + sure, y, width - sure, HOLD); pen.restore();
       pen.strokeRect(x0 + sure + 0.5, y + 0.5, width - sure - 1, HOLD - 1);
     }
-    if (hold.end === 1) { pen.fillRect(x1 - 2, y - 3, 2, HOLD + 6); pen.fillRect(x1 - 6, y - 3, 6, 2); }
+    if (hold.noticed) { pen.fillRect(x1 - 2, y - 3, 2, HOLD + 6); pen.fillRect(x1 - 6, y - 3, 6, 2); }
     const label = lockName(hold.lock) + (hold.token === null ? "" : " · " + hold.token);
-    const room = (sure > 30 ? sure : width) - 8;
-    if (!MANY && room > 18 && pen.measureText(label).width < room) {
-      pen.fillStyle = sure > 30 ? colors["on-hold"] : colors.ink;
-      pen.fillText(label, x0 + 5, y + HOLD / 2 + 0.5);
+    const wide = pen.measureText(label).width + 10, inPale = sure < wide;
+    if (!MANY && wide < (inPale ? width - sure : sure)) {
+      pen.fillStyle = inPale ? colors.ink : colors["on-hold"];
+      pen.fillText(label, x0 + (inPale ? sure : 0) + 5, y + HOLD / 2 + 0.5);
     }
     if (view.selected === hold) outline(pen, x0 - 1.5, y - 1.5, width + 3, HOLD + 3);
     pen.globalAlpha = 1;

@@ -17,7 +17,7 @@ function jump(number, scroll = true) {
   const length = Math.max(v.t1 - v.t0, 2e6), centre = middle(v);
   const around = [...v.holds, ...faults.filter((fault) => v.faults.includes(fault.id)), ...v.ops];
   const reach = Math.max(...around.flatMap((item) => [centre - item.t0, item.t1 - centre]), length / 2);
-  const half = Math.min(Math.max(reach * 1.15, length * 0.8), length * 2.2);
+  const half = Math.min(Math.max(reach * 1.15, length * 0.8), length * 4);
   view.violation = v;
   // Centred even at the run's ends, so the view may reach past them here.
   view.t0 = centre - half;
@@ -185,7 +185,7 @@ function drawLegend() {
     has((op) => op.fate === "refused") && entry("write refused", make("path", { d: "M10 4l6 6m0 -6l-6 6", style: "stroke:var(--write);stroke-width:1.6" })),
     has((op) => op.fate === "lost") && entry("write in a lost update", make("path", { d: "M13 2l5 5l-5 5l-5 -5z", style: "fill:none;stroke:var(--bad);stroke-width:1.6" })),
     has((op) => op.outcome === "info" || op.outcome === "open") && entry("outcome unknown", make("circle", { cx: 13, cy: 7, r: 3.2, style: "fill:none;stroke:var(--soft);stroke-width:1.5" })),
-    holds.some((hold) => hold.end === 1) && entry("noticed the loss", make("path", { d: "M9 2h6v11", style: "fill:none;stroke:var(--hold0);stroke-width:2" })),
+    holds.some((hold) => hold.noticed) && entry("noticed the loss", make("path", { d: "M9 2h6v11", style: "fill:none;stroke:var(--hold0);stroke-width:2" })),
     has((op) => op.f === "renew") && entry("renewed", make("path", { d: "M9 11l4 -7l4 7z", style: "fill:var(--write)" })),
     has((op) => op.f === "read" || op.f === "release") && entry("other operation", make("rect", { x: 12, y: 3, width: 1.5, height: 8, style: "fill:var(--soft)" })),
   ];

@@ -14,24 +14,28 @@ function drawMarks(range) {
   const svg = make("svg", { "aria-label": "Faults and violations" });
   svg.append(make("defs", {},
     make("pattern", { id: HATCH, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-      make("rect", { width: 6, height: 6, style: "fill:var(--paper);fill-opacity:.55" }), make("rect", { width: 3, height: 6, style: "fill:var(--bad)" })),
+      make("rect", { width: 2.6, height: 6, style: "fill:var(--bad)" })),
     make("clipPath", { id: NS_CLIP }, make("rect", { x: GUTTER, y: 0, width: plotWidth(), height: view.height }))));
   const inside = make("g", { "clip-path": `url(#${NS_CLIP})` });
   svg.append(inside);
   for (const fault of faults) if (inView(fault)) inside.append(faultMark(fault));
   let flagged = -99;
-  for (const v of [...violations].sort((a, b) => middle(a) - middle(b))) {
+  const flags = [];
+  for (const v of byMiddle) {
     if (!inView(v)) continue;
     const x = flagX(v), roomy = x - flagged >= 17 || view.violation === v;
     if (roomy) flagged = x;
-    inside.append(violationMark(v, x, roomy));
+    if (roomy) flags.push(violationMark(v, x, true));
+    else inside.append(violationMark(v, x, false));
   }
+  inside.append(...flags);
   const current = inside.querySelector(".violation.now");
   if (current) inside.append(current);
   if (range) inside.append(make("rect", { class: "range", x: Math.min(...range), y: 0, width: Math.abs(range[1] - range[0]), height: view.height }));
   marks.replaceChildren(svg);
   if (key) marks.querySelector(`[data-key="${key}"]`)?.focus({ preventScroll: true });
 }
+const byMiddle = [...violations].sort((a, b) => a.t0 + a.t1 - b.t0 - b.t1);
 const middle = (item) => (item.t0 + item.t1) / 2;
 const flagX = (v) => Math.min(Math.max(xOf(Math.min(Math.max(middle(v), view.t0), view.t1)), GUTTER + 8), view.width - RIGHT - 8);
 
@@ -57,8 +61,9 @@ function faultMark(fault) {
   g.append(make("path", { class: "edge", d: `M${x0} ${y + 17}V${view.height}M${x0 + width} ${y + 17}V${view.height}` }));
   for (const lane of fault.lanes) g.append(make("rect", { class: "on", x: x0, y: lanes[lane].y, width, height: lanes[lane].height }));
   g.append(make("rect", { class: "bar", x: x0, y, width, height: 17, rx: 3 }));
-  const start = Math.max(x0, GUTTER) + 5, room = Math.min(x0 + width, view.width - RIGHT) - start;
-  const text = name.length * 6.4 < room ? name : fault.kind.length * 6.4 < room ? fault.kind : "";
+  const next = faults.find((other) => other.row === fault.row && other.t0 >= fault.t1);
+  const start = Math.max(x0, GUTTER) + 5, room = Math.min(next ? xOf(next.t0) : Infinity, view.width - RIGHT) - start;
+  const text = [name, fault.kind + " " + on, fault.kind].find((text) => text.length * 6.6 < room) ?? "";
   const label = make("text", { x: start, y: y + 12.5 });
   label.textContent = text;
   g.append(label);
@@ -77,8 +82,9 @@ function violationMark(v, x, roomy) {
     for (const hold of v.holds) {
       g.append(make("rect", { class: "hatch", x: x0, y: holdY(hold) - 2, width: x1 - x0, height: HOLD + 4, fill: `url(#${HATCH})` }));
       low = Math.max(low, holdY(hold) + HOLD + 2);
+      if (x1 - Math.max(x0, GUTTER) > 60) g.append(nameOf(hold, Math.max(x0, GUTTER) + 6));
     }
-    if (now || x1 - x0 > 5) g.append(make("path", { d: `M${x0} ${low}V${y + 19}H${x1}V${low}` }));
+    if (now || x1 - x0 > 26) g.append(make("path", { d: `M${x0} ${low}V${y + 19}H${x1}V${low}` }));
   } else {
     for (const op of v.ops) {
       const a = xOf(op.t0), lane = lanes[op.lane];
@@ -102,5 +108,10 @@ function violationMark(v, x, roomy) {
     g.append(text);
   }
   return g;
+}
+function nameOf(hold, x) {
+  const text = make("text", { class: "name", x, y: holdY(hold) + HOLD - 5 });
+  text.textContent = lanes[hold.lane].name + " holds " + lockName(hold.lock) + (hold.token === null ? "" : " · " + hold.token);
+  return text;
 }
 const middleInView = (v) => (xOf(Math.max(v.t0, view.t0)) + xOf(Math.min(v.t1, view.t1))) / 2;

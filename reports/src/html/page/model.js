@@ -4,18 +4,18 @@ const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("run-data").textContent);
 const END = Math.max(data.end, 1);
 const OUTCOMES = ["ok", "fail", "info", "open"];
-const HOLD_ENDS = ["given back", "lapsed: the client noticed", "the run ended"];
 const ACQUIRES = new Set(["acquire", "campaign"]);
 
 const lanes = data.lanes.map(([name, client], i) => ({ i, name, client: client === 1, rows: 1, ops: [], holds: [] }));
 const lost = new Set(data.lost);
+const served = new Map(data.served.map(([op, ...entry]) => [op, entry]));
 
 const ops = data.ops.map(([lane, process, f, t0, duration, outcome, invoke, complete, asked, got, error], i) => ({
   type: "operation", i, lane, process, f: data.fs[f], t0, t1: duration < 0 ? END : t0 + duration, duration,
   outcome: OUTCOMES[outcome], invoke, complete, asked, got, error: error < 0 ? null : data.errors[error],
 }));
-const holds = data.holds.map(([lane, op, lock, token, t0, duration, promised, end], i) => ({
-  type: "hold", i, lane, op: ops[op], lock, token, t0, t1: t0 + duration, promised: promised < 0 ? null : t0 + promised, end, row: 0,
+const holds = data.holds.map(([lane, op, lock, token, t0, duration, promised, ending, noticed], i) => ({
+  type: "hold", i, lane, op: ops[op], lock, token, t0, t1: t0 + duration, promised: promised < 0 ? null : t0 + promised, ending, noticed: noticed === 1, row: 0,
 }));
 const faults = data.faults.map(([id, kind, on, t0, t1, result, healed, evidence]) => ({
   type: "fault", id, kind, lanes: on, t0, t1: t1 < 0 ? END : t1, ended: t1 >= 0, result, healed, evidence, row: 0,
@@ -45,15 +45,14 @@ function packed(spans) {
 
 // An operation's value: what was asked and what came back, as an object; undefined where it was left out.
 function value(op, which) {
-  const packedValue = op[which] === 1 ? op.got : op[which];
-  if (!Array.isArray(packedValue)) return undefined;
-  const [shape, ...fields] = packedValue;
+  if (which === "asked" && op.asked < 0) {
+    // The completion repeats what was asked: of it, the keys of this shape.
+    const got = value(op, "got");
+    return Object.fromEntries(data.shapes[-1 - op.asked].map((key) => [key, got[key]]));
+  }
+  if (!Array.isArray(op[which])) return undefined;
+  const [shape, ...fields] = op[which];
   return shape < 0 ? fields[0] : Object.fromEntries(data.shapes[shape].map((key, i) => [key, fields[i]]));
-}
-
-function outcomeOf(op) {
-  return { ok: "ok: it happened", fail: "fail: it certainly did not happen", info: "info: nobody knows whether it happened",
-    open: "open: the history ends before it did" }[op.outcome];
 }
 
 // How a write is shown.
