@@ -1,4 +1,4 @@
-use checkers::verdict::Verdict;
+use checkers::verdict::{CheckResult, Verdict};
 
 use super::layout::Layout;
 use crate::{
@@ -38,13 +38,20 @@ pub(super) fn checks(run: &RunData, layout: &Layout) -> Option<String> {
             layout.verdict(result.verdict, words::verdict(result.verdict)),
             result.count.to_string(),
             printable(result.blame.as_deref().unwrap_or("–")),
-            printable(result.reason.as_deref().unwrap_or("")),
+            printable(&why(result)),
         ]);
     }
     for (name, reason) in &judgement.not_applicable {
         rows.push(vec![printable(name), layout.dim("n/a"), String::new(), "–".to_owned(), printable(reason)]);
     }
     (rows.len() > 1).then(|| format!("{}\n{}", layout.heading("Checks"), layout.table(rows, &[2])))
+}
+
+/// The reason, and figures that are single numbers.
+fn why(result: &CheckResult) -> String {
+    let figures = result.figures.iter().filter(|(_, value)| value.is_number());
+    let figures = figures.map(|(name, value)| format!("{name} {}", words::brief(value)));
+    result.reason.clone().into_iter().chain(figures).collect::<Vec<_>>().join("; ")
 }
 
 /// The first violating pair, in words.
@@ -103,13 +110,14 @@ pub(super) fn operations(run: &RunData, timeline: &Timeline, layout: &Layout) ->
 /// What was done to the world, and what shows that it was.
 pub(super) fn faults(run: &RunData, layout: &Layout) -> Option<String> {
     let mut rows = vec![
-        ["#", "fault", "target", "from s", "to s", "result", "healed", "evidence"]
+        ["#", "fault", "target", "from s", "to s", "result", "healed", "next grant", "evidence"]
             .map(|head| layout.dim(head))
             .to_vec(),
     ];
     for fault in &run.judgement.faults {
         let installed = fault.result == "installed";
         let result = printable(&fault.result);
+        let [recovery, _] = words::recovery_ms(&run.judgement, fault.id);
         rows.push(vec![
             fault.id.to_string(),
             printable(&fault.kind),
@@ -118,10 +126,11 @@ pub(super) fn faults(run: &RunData, layout: &Layout) -> Option<String> {
             fault.end_ns.map(|end| format!("{:.2}", end as f64 / 1e9)).unwrap_or_else(|| "–".to_owned()),
             if installed { result } else { layout.warn(&result) },
             if fault.healed { "yes".to_owned() } else { layout.warn("no") },
+            recovery.map(|ms| format!("+{}", words::ms(ms))).unwrap_or_default(),
             printable(&words::brief(&fault.evidence)),
         ]);
     }
-    (rows.len() > 1).then(|| format!("{}\n{}", layout.heading("Faults"), layout.table(rows, &[0, 3, 4])))
+    (rows.len() > 1).then(|| format!("{}\n{}", layout.heading("Faults"), layout.table(rows, &[0, 3, 4, 7])))
 }
 
 /// Failover times, where a check states them.
