@@ -2,5 +2,6 @@
 //!
 //! Pure and synchronous: no I/O beyond what a caller hands in as bytes, no clock, no async.
 
+pub mod checks;
 pub mod history;
 pub mod verdict;

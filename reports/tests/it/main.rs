@@ -1,0 +1,5 @@
+//! Reports of made-up runs: what is printed, and what a browser makes of the page.
+
+mod page;
+mod sample;
+mod text;
