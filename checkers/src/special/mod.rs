@@ -1,0 +1,2 @@
+//! Checkers for one model each, without a search.
+pub mod lock;
