@@ -5,6 +5,7 @@
 
 pub mod engine;
 pub mod history;
+pub mod judge;
 pub mod limits;
 pub mod model;
 pub mod models;
