@@ -1,6 +1,8 @@
 //! Holds the engine against the referee and brute force, and the special checkers against the engine, on random small
 //! histories over all models: `fuzz_models --histories N --seed S`.
 
+#[path = "../tests/support/all.rs"]
+mod all;
 #[path = "../tests/support/random.rs"]
 mod random;
 #[path = "../tests/support/subjects.rs"]
@@ -8,16 +10,15 @@ mod subjects;
 
 use std::{process::ExitCode, time::Instant};
 
+use all::Visit;
 use checkers::{
     engine,
     limits::Limits,
     model::Model,
-    models::lock::Lock,
     referee::{brute_force, referee},
     verdict::Verdict,
 };
 use random::{Random, Subject, history};
-use subjects::{Locks, Registers};
 
 fn main() -> ExitCode {
     let (histories, seed) = match arguments() {
@@ -28,27 +29,10 @@ fn main() -> ExitCode {
         }
     };
     let started = Instant::now();
-    let mut table = Table { share: histories / SUBJECTS + 1, seed, disagreements: 0 };
-    run(&mut table);
+    let mut table = Table { share: histories.div_ceil(all::COUNT), seed, disagreements: 0 };
+    all::for_each(&mut table);
     println!("{} disagreements, {:.1} s", table.disagreements, started.elapsed().as_secs_f64());
     if table.disagreements == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-const SUBJECTS: u64 = 11;
-
-fn run(table: &mut Table) {
-    table.row("register, 3 values", &Registers { values: 3 });
-    table.row("register, 1000 values", &Registers { values: 1000 });
-    for (name, lock) in [
-        ("anonymous lock", Lock::ANONYMOUS),
-        ("owned lock", Lock::OWNED),
-        ("reentrant lock", Lock::REENTRANT),
-        ("fenced lock", Lock::FENCED),
-        ("reentrant fenced lock", Lock::REENTRANT_FENCED),
-    ] {
-        table.row(name, &Locks { lock, refusals: false });
-        table.row(&format!("{name} with refusals"), &Locks { lock, refusals: true });
-    }
 }
 
 fn arguments() -> Result<(u64, u64), String> {
@@ -71,8 +55,8 @@ struct Table {
     disagreements: u64,
 }
 
-impl Table {
-    fn row<S: Subject>(&mut self, name: &str, subject: &S) {
+impl Visit for Table {
+    fn visit<S: Subject>(&mut self, name: &str, subject: &S) {
         let model = subject.model();
         let (mut valid, mut special) = (0, 0);
         for number in 0..self.share {

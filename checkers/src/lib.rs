@@ -6,6 +6,7 @@
 pub mod checks;
 pub mod engine;
 pub mod history;
+pub mod judge;
 pub mod limits;
 pub mod model;
 pub mod models;

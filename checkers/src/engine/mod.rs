@@ -20,7 +20,15 @@ use crate::{
 
 /// Judges a history by a search, however long it takes within `limits`.
 pub fn check<M: Model>(model: &M, ops: &[OpOf<M>], limits: &Limits) -> Answer {
-    let guard = Guard::new(limits);
-    let parts = model.partition(ops);
-    pool::run(model, ops, &parts, &guard, limits.jobs)
+    check_parts(model, ops, &model.partition(ops), limits)
+}
+
+/// Judges parts of a history, given by positions, each from the model's initial state.
+pub(crate) fn check_parts<M: Model>(
+    model: &M,
+    ops: &[OpOf<M>],
+    parts: &[Vec<u32>],
+    limits: &Limits,
+) -> Answer {
+    pool::run(model, ops, parts, &Guard::new(limits), limits.jobs)
 }

@@ -1,15 +1,14 @@
 //! A register with compare-and-set.
 
-use std::{fmt::Debug, hash::Hash};
-
 use rustc_hash::FxHashMap;
 
-use crate::model::{Lookahead, Model, Outlook, Timeline};
+use crate::{
+    engine::Answer,
+    model::{Lookahead, Model, OpOf, Outlook, Timeline},
+    special,
+};
 
-/// What values are made of.
-pub trait Value: Clone + Eq + Hash + Ord + Debug + Send + Sync + 'static {}
-
-impl<T: Clone + Eq + Hash + Ord + Debug + Send + Sync + 'static> Value for T {}
+use super::Value;
 
 /// A register that starts with a value; a plain register is one without compare-and-set.
 ///
@@ -105,6 +104,10 @@ impl<V: Value> Model for Register<V> {
             asked_until.insert(Some(asked.clone()), until);
         }
         Some(Box::new(AskedUntil(asked_until)))
+    }
+
+    fn shortcut(&self, ops: &[OpOf<Self>]) -> Option<Answer> {
+        special::register::judge(&self.initial, ops)
     }
 
     fn describe(&self, input: &RegisterInput<V>, output: Option<&RegisterOutput<V>>) -> String {

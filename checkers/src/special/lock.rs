@@ -1,34 +1,40 @@
 //! Locks with owners, in one sweep.
 
 use crate::{
-    engine::{Answer, Refutation, Witness},
+    engine::Answer,
     model::OpOf,
     models::lock::{Lock, LockAction, LockOutput},
 };
 
-/// Judges a history of one lock with owners, or says that it takes a search.
+use super::{
+    anonymous,
+    sweep::{refuted, valid},
+};
+
+/// Judges a history of one lock, or says that it takes a search.
 ///
-/// An owner certainly holds the lock from its acquire's return to its release's invocation (for ever, if there is none):
-/// the *core*. If every owner's own operations are in order, the history is linearizable exactly if no two cores
-/// overlap, since each acquire can act at its return and each release at its invocation; an owner's last, indeterminate
-/// acquire need not have happened. Tokens must increase from core to core. An acquire that was refused is wrong exactly
-/// if it lies between the return of one release and the invocation of the next acquire.
+/// An owner certainly holds the lock from its outermost acquire's return to its last release's invocation (for ever, if
+/// there is none): the *core*. If every owner's own operations are in order, the history is linearizable exactly if no
+/// two cores overlap, since each acquire can act at its return and each release at its invocation; an owner's last,
+/// indeterminate acquire need not have happened. Tokens must increase from core to core, and be the same within one. An
+/// acquire that was refused is wrong exactly if it lies between the return of one release and the invocation of the next
+/// acquire. In O(n), or O(n log n) where grants are not in the order of their acquires.
 ///
 /// Left to the search: operations of one owner that overlap (an owner that goes on after an indeterminate operation),
 /// and refusals in the presence of indeterminate acquires.
 pub fn judge(lock: &Lock, ops: &[OpOf<Lock>]) -> Option<Answer> {
-    if !lock.owners || lock.depth_max != 1 {
-        return None;
+    if !lock.owners {
+        return if lock.depth_max == 1 && !lock.fenced { anonymous::judge(ops) } else { None };
     }
     let sweep = match ops.is_sorted_by_key(|op| op.call) {
-        true => Sweep::over(ops, 0..ops.len() as u32),
+        true => Sweep::over(lock, ops, 0..ops.len() as u32),
         false => {
             let mut order: Vec<u32> = (0..ops.len() as u32).collect();
             order.sort_by_key(|&op| ops[op as usize].call);
-            Sweep::over(ops, order)
+            Sweep::over(lock, ops, order)
         }
     }?;
-    Some(sweep.answer(lock, ops))
+    Some(sweep.answer(ops))
 }
 
 struct Core {
@@ -36,6 +42,7 @@ struct Core {
     end: u64,
     acquire: u32,
     release: u32,
+    token: Option<u64>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -44,10 +51,13 @@ const NONE: u32 = u32::MAX;
 struct Owner {
     /// Nothing of this owner's may be invoked up to here.
     busy_until: u64,
+    /// Releases that it takes to free the lock.
+    depth: u32,
     core: u32,
 }
 
-struct Sweep {
+struct Sweep<'a> {
+    lock: &'a Lock,
     cores: Vec<Core>,
     /// Acquires refused to owners that did not hold the lock.
     refused: Vec<u32>,
@@ -55,10 +65,10 @@ struct Sweep {
     disorder: Option<u32>,
 }
 
-impl Sweep {
-    fn over(ops: &[OpOf<Lock>], order: impl IntoIterator<Item = u32>) -> Option<Sweep> {
-        let mut sweep =
-            Sweep { cores: Vec::with_capacity(ops.len() / 2 + 1), refused: Vec::new(), disorder: None };
+impl<'a> Sweep<'a> {
+    fn over(lock: &'a Lock, ops: &[OpOf<Lock>], order: impl IntoIterator<Item = u32>) -> Option<Sweep<'a>> {
+        let cores = Vec::with_capacity(ops.len() / 2 + 1);
+        let mut sweep = Sweep { lock, cores, refused: Vec::new(), disorder: None };
         let mut owners = Owners::default();
         let mut has_info_acquire = false;
         for index in order {
@@ -68,64 +78,76 @@ impl Sweep {
                 return None;
             }
             owner.busy_until = op.deadline().max(1);
-            let holds = owner.core != NONE;
-            match (op.input.action, op.output()) {
-                (LockAction::Acquire, Some(LockOutput::Refused)) => {
-                    sweep.refused.extend((!holds).then_some(index));
-                }
-                (LockAction::Release, Some(LockOutput::Refused)) if !holds => {}
-                (LockAction::Acquire, Some(LockOutput::Done { .. })) if !holds => {
-                    owner.core = sweep.cores.len() as u32;
-                    let start = op.deadline();
-                    sweep.cores.push(Core { start, end: u64::MAX, acquire: index, release: NONE });
-                }
-                (LockAction::Release, None | Some(LockOutput::Done { .. })) if holds => {
-                    let core = &mut sweep.cores[owner.core as usize];
-                    (core.end, core.release) = (op.call, index);
-                    owner.core = NONE;
-                }
-                (LockAction::Acquire, None) => has_info_acquire = true,
-                (LockAction::Release, None) => {}
-                _ => {
-                    sweep.disorder.get_or_insert(index);
-                }
+            has_info_acquire |= op.is_info() && op.input.action == LockAction::Acquire;
+            if !sweep.step(owner, index, op) {
+                sweep.disorder.get_or_insert(index);
             }
         }
         (sweep.refused.is_empty() || !has_info_acquire).then_some(sweep)
     }
 
-    fn answer(mut self, lock: &Lock, ops: &[OpOf<Lock>]) -> Answer {
+    /// Whether the owner's own operations before it permit the operation.
+    fn step(&mut self, owner: &mut Owner, index: u32, op: &OpOf<Lock>) -> bool {
+        match (op.input.action, op.output()) {
+            (LockAction::Acquire, Some(LockOutput::Refused)) if owner.depth == 0 => self.refused.push(index),
+            (LockAction::Acquire, Some(LockOutput::Refused)) => return owner.depth >= self.lock.depth_max,
+            (LockAction::Release, Some(LockOutput::Refused)) => return owner.depth == 0,
+            (LockAction::Acquire, Some(&LockOutput::Done { token })) => {
+                let token = token.filter(|_| self.lock.fenced);
+                return self.acquire(owner, index, op.deadline(), token);
+            }
+            (LockAction::Release, output) if owner.depth == 0 => return output.is_none(),
+            (LockAction::Release, _) => {
+                owner.depth -= 1;
+                if owner.depth == 0 {
+                    let core = &mut self.cores[owner.core as usize];
+                    (core.end, core.release) = (op.call, index);
+                }
+            }
+            (LockAction::Acquire, None) => {}
+        }
+        true
+    }
+
+    fn acquire(&mut self, owner: &mut Owner, index: u32, start: u64, token: Option<u64>) -> bool {
+        if owner.depth == 0 {
+            owner.core = self.cores.len() as u32;
+            self.cores.push(Core { start, end: u64::MAX, acquire: index, release: NONE, token });
+        }
+        let core = &mut self.cores[owner.core as usize];
+        core.token = core.token.or(token);
+        owner.depth += 1;
+        owner.depth <= self.lock.depth_max && (token.is_none() || core.token == token)
+    }
+
+    fn answer(mut self, ops: &[OpOf<Lock>]) -> Answer {
         if let Some(op) = self.disorder {
-            return refutation(op, vec![], "its owner's own operations before it do not permit it");
+            return refuted(op, [], "its owner's own operations before it do not permit it");
         }
         if !self.cores.is_sorted_by_key(|core| core.start) {
             self.cores.sort_unstable_by_key(|core| core.start);
         }
         if let Some(pair) = self.cores.windows(2).find(|pair| pair[0].end > pair[1].start) {
-            return refutation(
+            return refuted(
                 pair[1].acquire,
                 evidence(&pair[0]),
                 "it was granted while another certainly held the lock",
             );
         }
-        let token_answer = if lock.fenced { self.tokens(ops) } else { None };
-        token_answer
-            .or_else(|| self.refused.iter().find_map(|&op| self.refusal(ops, op)))
-            .unwrap_or(Answer::Valid(Witness::default()))
+        let refusal = || self.refused.iter().find_map(|&op| self.refusal(ops, op));
+        self.tokens().or_else(refusal).unwrap_or_else(valid)
     }
 
-    fn tokens(&self, ops: &[OpOf<Lock>]) -> Option<Answer> {
+    fn tokens(&self) -> Option<Answer> {
         let mut last = None;
         for core in &self.cores {
-            let Some(LockOutput::Done { token: Some(token) }) = ops[core.acquire as usize].output() else {
-                continue;
-            };
+            let Some(token) = core.token else { continue };
             if let Some((last_token, acquire)) = last
                 && token <= last_token
             {
-                return Some(refutation(
+                return Some(refuted(
                     core.acquire,
-                    vec![acquire],
+                    [acquire],
                     "its token is not higher than an earlier hold's",
                 ));
             }
@@ -147,22 +169,13 @@ impl Sweep {
             free_from.is_none_or(|from| from < call) && free_until.is_none_or(|until| deadline < until);
         let with =
             [next.checked_sub(1), Some(next)].into_iter().flatten().filter_map(|core| self.cores.get(core));
-        is_free.then(|| {
-            refutation(
-                op,
-                with.flat_map(evidence).collect(),
-                "it was refused while the lock was certainly free",
-            )
-        })
+        is_free
+            .then(|| refuted(op, with.flat_map(evidence), "it was refused while the lock was certainly free"))
     }
 }
 
 fn evidence(core: &Core) -> Vec<u32> {
     [core.acquire, core.release].into_iter().filter(|&op| op != NONE).collect()
-}
-
-pub(super) fn refutation(op: u32, with: Vec<u32>, reason: &str) -> Answer {
-    Answer::Invalid(Refutation { op, with, reason: Some(reason.to_string()), ..Refutation::default() })
 }
 
 /// Owners by number: those up to a bound in a table, the others in a map.
@@ -175,7 +188,7 @@ struct Owners {
 impl Owners {
     fn of(&mut self, owner: u32) -> &mut Owner {
         const LOW_MAX: usize = 1 << 16;
-        let unknown = Owner { busy_until: 0, core: NONE };
+        let unknown = Owner { busy_until: 0, depth: 0, core: NONE };
         if owner as usize >= LOW_MAX {
             return self.high.entry(owner).or_insert(unknown);
         }
