@@ -4,6 +4,7 @@
 //! that ends a search at its time limit.
 
 pub mod checks;
+pub mod convert;
 pub mod engine;
 pub mod history;
 pub mod judge;
