@@ -12,6 +12,7 @@ pub mod limits;
 pub mod model;
 pub mod models;
 pub mod op;
+pub mod pairing;
 pub mod referee;
 pub mod special;
 pub mod verdict;
