@@ -1,6 +1,7 @@
 //! Client-side algorithms that offer a primitive on a system: as they are published, and mended where those are broken by design.
 
 mod context;
+mod etcd;
 mod info;
 mod instance;
 mod redis;

@@ -3,6 +3,7 @@
 //! Needs a Docker engine and the project's server images; says loudly when they are not there,
 //! and fails then if `FENCEPOST_REQUIRE_DOCKER=1`.
 
+mod etcd;
 mod redis;
 mod support;
 mod workload;
