@@ -5,6 +5,7 @@ mod etcd;
 mod info;
 mod instance;
 mod redis;
+mod zookeeper;
 
 pub use context::Context;
 pub use info::{BadRecipe, Primitive, RecipeInfo, SettingInfo, all, find, open};

@@ -7,8 +7,8 @@ use crate::{
     recipes::Context,
 };
 
-/// How many other members are asked to revoke a lease that could not be revoked where it was granted.
-const OTHER_MEMBERS_MAX: usize = 2;
+/// Through how many members a lease is revoked that could not be revoked where it was granted.
+const MEMBERS_MAX: usize = 2;
 
 /// One client's connection to a member, and what it does with leases there.
 pub(super) struct Leases {
@@ -100,12 +100,13 @@ impl Leases {
     /// Once it is certainly gone, nothing that was sent under it can be granted any more: the failure is definite.
     pub(super) async fn abandon(&mut self, lease: &Kept, failure: OpError) -> OpError {
         let (OpError::Definite(why) | OpError::Indeterminate(why)) = failure;
+        let members = &self.context.endpoints;
         if let Some(connection) = &self.connection
             && connection.lease_revoke(lease.id).await.is_ok()
         {
             return OpError::Definite(why);
         }
-        for member in self.context.endpoints.iter().skip(1).take(OTHER_MEMBERS_MAX) {
+        for member in members.iter().cycle().skip(1).take(members.len().min(MEMBERS_MAX)) {
             let Ok(connection) = self.context.stores.etcd(member, self.context.limit).await else { continue };
             if connection.lease_revoke(lease.id).await.is_ok() {
                 return OpError::Definite(why);
