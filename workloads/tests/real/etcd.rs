@@ -7,6 +7,7 @@ use workloads::{
 };
 
 use crate::{
+    proxy::Proxy,
     support::{LIMIT, Server, assert_definite, assert_indeterminate, instance, on_node, stores},
     workload::{assert_sound, count, run},
 };
@@ -210,4 +211,20 @@ fn locks_leases_and_elections_under_their_workloads() {
         eprintln!("{recipe}: {grants} grants, {} events", events.len());
         assert!(grants > if workload == Workload::Lock { 20 } else { 1 }, "{recipe}: {grants} grants");
     }
+}
+
+#[test]
+fn a_lost_txn_reply_leaves_no_lock_behind() {
+    let Some(server) = server("3.5.16") else { return };
+    on_node(async |env| {
+        settle(&env, &server).await;
+        let is_txn = |sent: &[u8]| sent.windows(6).any(|part| part == b"lock/a");
+        let proxy = Proxy::start(&env, &server.endpoint, is_txn).await;
+        let endpoints = [proxy.endpoint.clone(), server.endpoint.clone()];
+        let mut lock = instance(&env, "etcd/lease-lock", "c1", 10_000, &endpoints);
+        assert_definite(lock.acquire("a", LIMIT * 2).await);
+        assert!(proxy.swallowed() && !lock.usable());
+        let mut other = instance(&env, "etcd/lease-lock", "c2", 10_000, &endpoints[1..]);
+        other.acquire("a", SHORT).await.unwrap();
+    });
 }

@@ -4,6 +4,8 @@
 //! and fails then if `FENCEPOST_REQUIRE_DOCKER=1`.
 
 mod etcd;
+mod proxy;
 mod redis;
 mod support;
 mod workload;
+mod zookeeper;
