@@ -11,7 +11,7 @@ function element(name, text, ...children) {
 function summary(item) {
   const lane = item.lane === undefined ? "" : lanes[item.lane].name;
   switch (item.type) {
-    case "hold": return `${lane} holds ${lockName(item.lock)}${item.token === null ? "" : ", token " + item.token}\n${seconds(item.t0)} to ${seconds(item.t1)} (${span(item.t1 - item.t0)})` +
+    case "hold": return `${lane} ${verb(item)} ${lockName(item.lock)}${item.token === null ? "" : ", token " + item.token}\n${seconds(item.t0)} to ${seconds(item.t1)} (${span(item.t1 - item.t0)})` +
       (item.promised !== null && item.promised < item.t1 ? `\nthe promise ran out at ${seconds(item.promised)}` : "") + `\nended: ${item.ending}`;
     case "fault": return `Fault ${item.id}: ${item.kind} of ${item.lanes.map((i) => lanes[i].name).join(", ")}\n${seconds(item.t0)} to ${item.ended ? seconds(item.t1) : "the end"} (${span(item.t1 - item.t0)}), ${item.result}\n${brief(item.evidence)}`;
     case "violation": return `${item.number} · ${item.check}\n${item.text}`;

@@ -26,7 +26,7 @@ function drawLanes() {
   drawAxis(pen);
   pen.font = "600 12.5px system-ui, sans-serif";
   pen.textBaseline = "middle";
-  for (const lane of lanes) drawLane(pen, lane);
+  for (const lane of lanes) if (lane.height > 0) drawLane(pen, lane);
 }
 
 function drawAxis(pen) {
@@ -113,9 +113,10 @@ function drawHolds(pen, lane) {
     if (hold.noticed) { pen.fillRect(x1 - 2, y - 3, 2, HOLD + 6); pen.fillRect(x1 - 6, y - 3, 6, 2); }
     const label = lockName(hold.lock) + (hold.token === null ? "" : " · " + hold.token);
     const wide = pen.measureText(label).width + 10, inPale = sure < wide;
-    if (!MANY && wide < (inPale ? width - sure : sure)) {
+    const at = Math.max(x0, GUTTER) + (inPale ? sure : 0), covered = (v) => xOf(v.t0) < at + wide && xOf(v.t1) > at;
+    if (!MANY && wide < (inPale ? width - sure : sure) && !hold.overlaps.some(covered)) {
       pen.fillStyle = inPale ? colors.ink : colors["on-hold"];
-      pen.fillText(label, x0 + (inPale ? sure : 0) + 5, y + HOLD / 2 + 0.5);
+      pen.fillText(label, at + 5, y + HOLD / 2 + 0.5);
     }
     if (view.selected === hold) outline(pen, x0 - 1.5, y - 1.5, width + 3, HOLD + 3);
     pen.globalAlpha = 1;

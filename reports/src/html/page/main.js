@@ -173,9 +173,10 @@ function drawLegend() {
     return holder;
   };
   const rect = (attributes, style) => make("rect", { x: 1, y: 2, width: 24, height: 10, ...attributes, style });
+  const elections = holds.some((hold) => verb(hold) === "leads");
   const has = (f) => ops.some(f);
   const entries = [
-    entry("believes it holds", rect({}, "fill:var(--hold0)")),
+    entry(elections ? "believes it leads" : "believes it holds", rect({}, "fill:var(--hold0)")),
     holds.some((hold) => hold.promised !== null && hold.promised < hold.t1) && entry("still believes, promise run out", rect({}, "fill:var(--hold0);fill-opacity:.28;stroke:var(--hold0)")),
     entry("waits", rect({ y: 5.5, height: 3 }, "fill:var(--wait)")),
     violations.some((v) => v.overlap !== null) && entry("two at once", rect({ fill: "url(#legend-hatch)" }, "stroke:var(--bad);stroke-width:1.5"),
@@ -189,6 +190,7 @@ function drawLegend() {
     has((op) => op.f === "renew") && entry("renewed", make("path", { d: "M9 11l4 -7l4 7z", style: "fill:var(--write)" })),
     has((op) => op.f === "read" || op.f === "release") && entry("other operation", make("rect", { x: 12, y: 3, width: 1.5, height: 8, style: "fill:var(--soft)" })),
   ];
+  if (lanes.length > DRAWN_LANES) entries.push(element("b", `The first ${DRAWN_LANES} of ${lanes.length} lanes are drawn.`));
   byId("legend").append(...entries.filter(Boolean));
 }
 

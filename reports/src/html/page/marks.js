@@ -20,6 +20,7 @@ function drawMarks(range) {
   svg.append(inside);
   for (const fault of faults) if (inView(fault)) inside.append(faultMark(fault));
   let flagged = -99;
+  named.clear();
   const flags = [];
   for (const v of byMiddle) {
     if (!inView(v)) continue;
@@ -35,6 +36,8 @@ function drawMarks(range) {
   marks.replaceChildren(svg);
   if (key) marks.querySelector(`[data-key="${key}"]`)?.focus({ preventScroll: true });
 }
+// Holds whose name stands on one of their overlaps already.
+const named = new Set();
 const byMiddle = [...violations].sort((a, b) => a.t0 + a.t1 - b.t0 - b.t1);
 const middle = (item) => (item.t0 + item.t1) / 2;
 const flagX = (v) => Math.min(Math.max(xOf(Math.min(Math.max(middle(v), view.t0), view.t1)), GUTTER + 8), view.width - RIGHT - 8);
@@ -64,9 +67,7 @@ function faultMark(fault) {
   const next = faults.find((other) => other.row === fault.row && other.t0 >= fault.t1);
   const start = Math.max(x0, GUTTER) + 5, room = Math.min(next ? xOf(next.t0) : Infinity, view.width - RIGHT) - start;
   const text = [name, fault.kind + " " + on, fault.kind].find((text) => text.length * 6.6 < room) ?? "";
-  const label = make("text", { x: start, y: y + 12.5 });
-  label.textContent = text;
-  g.append(label);
+  g.append(label("kind", start, y + 12.5, text));
   return g;
 }
 
@@ -82,7 +83,11 @@ function violationMark(v, x, roomy) {
     for (const hold of v.holds) {
       g.append(make("rect", { class: "hatch", x: x0, y: holdY(hold) - 2, width: x1 - x0, height: HOLD + 4, fill: `url(#${HATCH})` }));
       low = Math.max(low, holdY(hold) + HOLD + 2);
-      if (x1 - Math.max(x0, GUTTER) > 60) g.append(nameOf(hold, Math.max(x0, GUTTER) + 6));
+      const start = Math.max(x0, GUTTER) + 6, text = nameOf(hold);
+      if (!named.has(hold) && Math.min(x1, view.width) - start > text.length * 7) {
+        named.add(hold);
+        g.append(label("name", start, holdY(hold) + HOLD - 5, text));
+      }
     }
     if (now || x1 - x0 > 26) g.append(make("path", { d: `M${x0} ${low}V${y + 19}H${x1}V${low}` }));
   } else {
@@ -96,22 +101,20 @@ function violationMark(v, x, roomy) {
   }
   if (roomy) {
     g.append(make("path", { class: "flag", d: `M${x - 8} ${y + 1}h16v11l-8 6l-8 -6z`, style: "stroke:none" }));
-    const text = make("text", { x, y: y + 11 });
-    text.textContent = v.number;
-    g.append(text);
+    g.append(label("number", x, y + 11, v.number));
   } else {
     g.append(make("rect", { class: "flag", x: x - 1, y: y + 1, width: 2, height: 9 }));
   }
   if (now && v.overlap !== null) {
-    const text = make("text", { class: "length", x: Math.min(Math.max(middleInView(v), GUTTER + 70), view.width - 80), y: low + 15, style: "fill:var(--bad)" });
-    text.textContent = span(v.overlap * 1e6) + " at once";
-    g.append(text);
+    const at = Math.min(Math.max(middleInView(v), GUTTER + 70), view.width - 80);
+    g.append(label("length", at, view.height - 6, span(v.overlap * 1e6) + " at once"));
   }
   return g;
 }
-function nameOf(hold, x) {
-  const text = make("text", { class: "name", x, y: holdY(hold) + HOLD - 5 });
-  text.textContent = lanes[hold.lane].name + " holds " + lockName(hold.lock) + (hold.token === null ? "" : " · " + hold.token);
+const nameOf = (hold) => `${lanes[hold.lane].name} ${verb(hold)} ${lockName(hold.lock)}${hold.token === null ? "" : " · " + hold.token}`;
+function label(name, x, y, content) {
+  const text = make("text", { class: name, x, y });
+  text.textContent = content;
   return text;
 }
 const middleInView = (v) => (xOf(Math.max(v.t0, view.t0)) + xOf(Math.min(v.t1, view.t1))) / 2;

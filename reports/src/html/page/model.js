@@ -2,7 +2,7 @@
 // The run as objects. All times are nanoseconds since the run began.
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("run-data").textContent);
-const END = Math.max(data.end, 1);
+const END = data.end || 1e9;
 const OUTCOMES = ["ok", "fail", "info", "open"];
 const ACQUIRES = new Set(["acquire", "campaign"]);
 
@@ -26,6 +26,8 @@ const violations = data.violations.map(([check, text, t0, t1, overlap, on, durin
   holds: on.map((op) => holdOf.get(op)).filter(Boolean), faults: during, indexes,
 }));
 
+for (const hold of holds) hold.overlaps = [];
+for (const v of violations) if (v.overlap !== null) for (const hold of v.holds) hold.overlaps.push(v);
 ops.forEach((op) => lanes[op.lane].ops.push(op));
 holds.forEach((hold) => lanes[hold.lane].holds.push(hold));
 lanes.forEach((lane) => { lane.rows = Math.max(1, packed(lane.holds)); });
@@ -63,6 +65,7 @@ function fate(op) {
 }
 ops.forEach((op) => { if (op.f === "write") op.fate = fate(op); });
 
+const verb = (hold) => (hold.op.f === "campaign" ? "leads" : "holds");
 const lockName = (lock) => data.locks[lock] ?? "?";
 const seconds = (ns) => (ns / 1e9).toFixed(3) + " s";
 function span(ns) {
