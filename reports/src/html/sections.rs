@@ -87,9 +87,11 @@ pub(super) fn checks(run: &RunData) -> Markup {
     }
 }
 
+/// Figures that no other section of the page shows.
 fn figures(result: &CheckResult) -> Markup {
+    let elsewhere = ["latency_ms", "recovery", "failover_ms", "failovers"];
     html! {
-        @for (name, value) in &result.figures {
+        @for (name, value) in result.figures.iter().filter(|(name, _)| !elsewhere.contains(&name.as_str())) {
             @match value {
                 Value::Object(_) | Value::Array(_) => details { summary { code { (name) } } code { (words::brief(value)) } },
                 _ => div { code { (name) } " " (words::brief(value)) },

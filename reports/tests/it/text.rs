@@ -90,3 +90,25 @@ fn verdict_json_reads_back() {
     assert_eq!(json::render(&again).unwrap(), text);
     insta::assert_snapshot!(text.lines().take(60).collect::<Vec<_>>().join("\n"));
 }
+
+#[test]
+fn every_field_of_verdict_json_is_documented() {
+    let page = include_str!("../../VERDICT.md");
+    let mut keys = Vec::new();
+    for run in [sample::broken(), sample::election()] {
+        let judgement = serde_json::to_value(&run.judgement).unwrap();
+        let objects = judgement["checks"].as_object().unwrap().values();
+        let violations = objects.clone().flat_map(|check| check["violations"].as_array().unwrap());
+        let faults = judgement["faults"].as_array().unwrap();
+        for object in
+            [&judgement, &judgement["grants"]].into_iter().chain(objects).chain(violations).chain(faults)
+        {
+            keys.extend(object.as_object().unwrap().keys().cloned());
+        }
+    }
+    keys.sort();
+    keys.dedup();
+    assert!(keys.len() > 30, "{keys:?}");
+    let missing: Vec<_> = keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
+    assert!(missing.is_empty(), "not in VERDICT.md: {missing:?}");
+}

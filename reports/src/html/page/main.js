@@ -17,7 +17,8 @@ function jump(number, scroll = true) {
   const length = Math.max(v.t1 - v.t0, 2e6), centre = middle(v);
   const around = [...v.holds, ...faults.filter((fault) => v.faults.includes(fault.id)), ...v.ops];
   const reach = Math.max(...around.flatMap((item) => [centre - item.t0, item.t1 - centre]), length / 2);
-  const half = Math.min(Math.max(reach * 1.15, length * 0.8), length * 4);
+  const most = v.overlap === null ? Math.max(length * 4, 2e9) : length * 4;
+  const half = Math.min(Math.max(reach * 1.15, length * 0.8), most);
   view.violation = v;
   // Centred even at the run's ends, so the view may reach past them here.
   view.t0 = centre - half;
