@@ -1,19 +1,16 @@
 use std::collections::BTreeSet;
 
 use super::table::LockTable;
-use crate::history::ResourceEntry;
 
 /// What the checks must know beside the history.
 #[derive(Clone, Debug, Default)]
-pub struct CheckContext<'a> {
+pub struct CheckContext {
     /// What the recipe offers; `None`: told from the grants in the history.
     pub recipe: Option<RecipeTraits>,
     /// Kinds of the faults that the plan holds, such as `pause`.
     pub planned_faults: BTreeSet<String>,
     /// How much earlier than promised the recipe allows the service to end a grant, in nanoseconds.
     pub drift_ns: u64,
-    /// The protected resource's own log, where there is one.
-    pub resource: Option<&'a [ResourceEntry]>,
 }
 
 /// What a recipe's grants carry.

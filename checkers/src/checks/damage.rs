@@ -19,7 +19,10 @@ use crate::{
 /// base, the base's base, and so on. An acknowledged write outside that chain is lost; the one to blame is the write
 /// that replaced the last content to contain it.
 pub(super) fn damage(table: &LockTable<'_>, log: Option<&[ResourceEntry]>, fenced: bool) -> CheckResult {
-    let Some(log) = log else { return unknown("the resource's log is missing") };
+    let Some(log) = log else {
+        let figures = figures([("unfenced_lost", Json::Null), ("fenced_lost", Json::Null)]);
+        return CheckResult { figures, ..unknown("the resource's log is missing") };
+    };
     let mut order: Vec<&ResourceEntry> = log.iter().filter(|entry| entry.op == ResourceOp::Write).collect();
     order.sort_by_key(|entry| entry.seq);
     let mut by_lock: BTreeMap<&str, Vec<&ResourceEntry>> = BTreeMap::new();

@@ -7,9 +7,9 @@ use crate::verdict::{CheckResult, Violation};
 
 /// A client invoked a write after its own lease's deadline: sending is what the client controls.
 ///
-/// The deadline is the one that the client itself stated with its last acquire or renew. Where it states none, the
-/// lease cannot have lasted longer than the ok of that operation + TTL; from the invoke on would be too early, for
-/// an acquire may wait long before the lease begins.
+/// The deadline is the one that the client itself stated with its last acquire or renew. Where it states none, it is
+/// TTL after the request was sent that succeeded, which the client knew. Where that is not told either, TTL after the
+/// ok: from the invoke on would be too early, for an acquire may wait long before the lease begins.
 pub(super) fn deadline(table: &LockTable<'_>) -> CheckResult {
     let mut findings = Findings::new();
     for write in table.accesses.iter().filter(|access| access.write) {
@@ -28,7 +28,8 @@ pub(super) fn deadline(table: &LockTable<'_>) -> CheckResult {
 }
 
 fn deadline_ns(promise: &Promise) -> Option<u64> {
-    promise.deadline_ns.or_else(|| Some(promise.ok.time.saturating_add(promise.ttl_ns?)))
+    let lease_end = || Some(promise.asked_ns.unwrap_or(promise.ok.time).saturating_add(promise.ttl_ns?));
+    promise.deadline_ns.or_else(lease_end)
 }
 
 fn tell(table: &LockTable<'_>, write: &Access<'_>, promise: &Promise) -> Violation {

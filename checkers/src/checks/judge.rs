@@ -4,6 +4,8 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
+use serde::Serialize;
+
 use super::{
     availability::availability,
     contention,
@@ -20,12 +22,12 @@ use super::{
     token,
 };
 use crate::{
-    history::History,
+    history::{History, ResourceEntry},
     verdict::{CheckResult, CheckResults, Verdict},
 };
 
 /// All that the checks say about one run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Judged {
     /// The answer of each check that applies, by name.
     pub checks: CheckResults,
@@ -47,34 +49,45 @@ impl Judged {
 }
 
 /// Runs every check on a history in time order. A check that panics says `unknown`.
-pub fn judge(history: &History, context: &CheckContext<'_>) -> Judged {
+pub fn judge(history: &History, context: &CheckContext) -> Judged {
     let table = LockTable::new(history);
     let recipe = context.recipe.unwrap_or_else(|| RecipeTraits::told_by(&table));
-    let grants = contention::grants(&table);
-    let not_applicable = not_applicable(&table, recipe);
-    let missing = missing_faults(&table, &context.planned_faults);
+    let log = (!history.resource.is_empty()).then_some(history.resource.as_slice());
+    let case = Case { table, log, recipe, drift_ns: context.drift_ns };
+
+    let grants = contention::grants(&case.table);
+    let not_applicable = not_applicable(&case.table, recipe);
+    let missing = missing_faults(&case.table, &context.planned_faults);
     let mut checks = CheckResults::new();
     for (name, check) in CHECKS {
         if !not_applicable.contains_key(name) {
-            let result = guarded(|| check(&table, context, recipe));
+            let result = guarded(|| check(&case));
             checks.insert(name.to_owned(), temper(name, result, grants, missing.as_deref()));
         }
     }
-    let operations = table.operations.iter().map(|(f, counts)| (f.clone(), counts.outcomes)).collect();
-    Judged { checks, not_applicable, operations, grants, faults: table.faults }
+    let operations = case.table.operations.iter().map(|(f, counts)| (f.clone(), counts.outcomes)).collect();
+    Judged { checks, not_applicable, operations, grants, faults: case.table.faults }
 }
 
-type Check = fn(&LockTable<'_>, &CheckContext<'_>, RecipeTraits) -> CheckResult;
+/// What a check looks at.
+struct Case<'h> {
+    table: LockTable<'h>,
+    log: Option<&'h [ResourceEntry]>,
+    recipe: RecipeTraits,
+    drift_ns: u64,
+}
+
+type Check = fn(&Case<'_>) -> CheckResult;
 
 const CHECKS: [(&str, Check); 8] = [
-    ("exclusion", |table, _, _| exclusion(table)),
-    ("promise", |table, context, _| promise(table, context.drift_ns, token::broken(table).count == 0)),
-    ("deadline", |table, _, _| deadline(table)),
-    ("token", |table, _, _| token::token(table)),
-    ("fencing", |table, context, _| fencing(table, context.resource)),
-    ("damage", |table, context, recipe| damage(table, context.resource, recipe.token)),
-    ("liveness", |table, _, _| liveness(table)),
-    ("availability", |table, _, _| availability(table)),
+    ("exclusion", |case| exclusion(&case.table)),
+    ("promise", |case| promise(&case.table, case.drift_ns, token::broken(&case.table).count == 0)),
+    ("deadline", |case| deadline(&case.table)),
+    ("token", |case| token::token(&case.table)),
+    ("fencing", |case| fencing(&case.table, case.log)),
+    ("damage", |case| damage(&case.table, case.log, case.recipe.token)),
+    ("liveness", |case| liveness(&case.table)),
+    ("availability", |case| availability(&case.table)),
 ];
 
 fn not_applicable(table: &LockTable<'_>, recipe: RecipeTraits) -> BTreeMap<String, String> {
@@ -133,4 +146,16 @@ fn missing_faults(table: &LockTable<'_>, planned: &BTreeSet<String>) -> Option<S
     let missing: Vec<&str> = planned.iter().filter(|kind| !installed(kind)).map(String::as_str).collect();
     (!missing.is_empty())
         .then(|| format!("no planned {} is known to have taken effect", missing.join(", no ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_that_panics_says_unknown() {
+        let result = guarded(|| panic!("no row {}", 7));
+        assert_eq!(result.verdict, Verdict::Unknown);
+        assert_eq!(result.reason.as_deref(), Some("the check itself failed: no row 7"));
+    }
 }

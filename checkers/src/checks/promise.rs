@@ -9,8 +9,8 @@ use crate::verdict::{CheckResult, Violation};
 
 /// The service granted a lock to B before what it had promised to A had passed, A not having released.
 ///
-/// A's promise lasts from the ok of its last successful acquire or renew until that operation's *invoke* + TTL −
-/// drift. It is void from A's first release on, whatever came of that: a release may act at its invoke. It is not
+/// A's promise lasts from the ok of its last successful acquire or renew until that operation's *invoke* (or, where
+/// the client tells it, the sending of the request that succeeded) + TTL − drift. It is void from A's first release on, whatever came of that: a release may act at its invoke. It is not
 /// void by A's lapse, lost connections or crash, for none of these tells the service anything.
 ///
 /// The service is blamed only if no order of events excuses it. B's grant acted somewhere between B's invoke and ok.
@@ -72,8 +72,7 @@ impl<'t> Sweep<'t, '_> {
 
     /// Zero without a time to live: such a promise is never open.
     fn end(&self, promise: &Promise) -> u64 {
-        let end = |ttl_ns| promise.invoke.time.saturating_add(ttl_ns).saturating_sub(self.drift_ns);
-        promise.ttl_ns.map_or(0, end)
+        promise.end_ns().map_or(0, |end| end.saturating_sub(self.drift_ns))
     }
 
     /// The hold with the latest promise that the grant certainly broke. Released holds are forgotten on the way.
@@ -113,7 +112,7 @@ fn tell(table: &LockTable<'_>, early: &Early<'_>) -> Violation {
         Ms(end_ns - start_ns),
         table.who(first.process),
         Ms(end_ns),
-        Ms(early.promise.invoke.time),
+        Ms(early.promise.asked_ns.unwrap_or(early.promise.invoke.time)),
         Ms(early.promise.ttl_ns.unwrap_or(0)),
     );
     let operations = vec![early.promise.invoke.index, early.promise.ok.index, early.grant.start.index];

@@ -96,7 +96,11 @@ impl LockTable<'_> {
         let ended = self.faults.iter().filter_map(|fault| Some((fault.end_ns?, fault)));
         match ended.filter(|&(end, _)| end < before_ns).max_by_key(|&(end, _)| end) {
             Some((end, fault)) => {
-                format!("no fault under way, {} ended {} earlier", name(fault), Ms(before_ns - end))
+                format!(
+                    "no fault under way, the last one, {}, ended {} before",
+                    name(fault),
+                    Ms(before_ns - end)
+                )
             }
             None => "no fault under way".to_owned(),
         }

@@ -17,7 +17,7 @@ use super::{
     protocol::{Message, Program, Tag},
     reaper::Reaper,
 };
-use crate::client::env::monotonic_ns;
+use workloads::real_env::monotonic_ns;
 
 /// One process at a time, and what is known of it.
 pub struct Node {
@@ -95,7 +95,7 @@ impl Node {
         let mut slot = lock(&self.running);
         let running = slot.take().ok_or("its process does not run")?;
         running.expected.store(true, Ordering::SeqCst);
-        nemesis::process::kill(running.pid).map_err(|error| error.to_string())?;
+        nemesis::process::kill(running.pid as i32).map_err(|error| error.to_string())?;
         match running.ended.recv_timeout(Duration::from_secs(5)) {
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
                 Err(format!("pid {} did not end within 5 s of SIGKILL", running.pid))

@@ -2,7 +2,7 @@
 
 mod fault;
 mod judge;
-mod progress;
+pub mod progress;
 mod stop;
 
 use std::{
@@ -17,8 +17,8 @@ use serde_json::json;
 use workloads::{env::Env, workload::Phase};
 
 pub use self::{
-    judge::{Judged, judge},
-    progress::Progress,
+    judge::{Judged, judge, read_history, read_resource},
+    progress::{Progress, Silent},
     stop::Stop,
 };
 use crate::{

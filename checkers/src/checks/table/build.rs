@@ -204,6 +204,7 @@ impl<'h> Builder<'h> {
             hold,
             invoke: open.at,
             ok: at,
+            asked_ns: row.value().get("asked_ns").as_u64(),
             ttl_ns: row.value().get("ttl_ms").as_u64().map(|ms| ms.saturating_mul(1_000_000)),
             deadline_ns: row.value().get("deadline_ns").as_u64(),
         });

@@ -136,6 +136,9 @@ pub struct Promise {
     pub invoke: At,
     /// Its ok.
     pub ok: At,
+    /// When the request that the promise counts from was sent, where the client tells, in nanoseconds since the run
+    /// began: an acquire that waits sends many.
+    pub asked_ns: Option<u64>,
     /// How long the service promised, in nanoseconds.
     pub ttl_ns: Option<u64>,
     /// Until when the client means to rely on it, in nanoseconds since the run began.
@@ -167,6 +170,15 @@ pub struct Access<'h> {
     pub refused: bool,
     /// The last promise that its process had for the lock when it was invoked.
     pub promise: Option<u32>,
+}
+
+impl Promise {
+    /// The earliest end of the promised time, in nanoseconds since the run began: it cannot have begun before it was
+    /// asked for.
+    pub fn end_ns(&self) -> Option<u64> {
+        let asked_ns = self.asked_ns.unwrap_or(0).max(self.invoke.time);
+        Some(asked_ns.saturating_add(self.ttl_ns?))
+    }
 }
 
 impl LockTable<'_> {
