@@ -2,7 +2,7 @@ use checkers::verdict::{CheckResult, Verdict};
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
-use crate::{latency, run::RunData, timeline::Timeline, violations::numbered, words};
+use crate::{headline, latency, run::RunData, timeline::Timeline, violations::numbered, words};
 
 /// Verdict, headline, what ran where. Availability only informs, so it neither held nor broke.
 pub(super) fn top(run: &RunData) -> Markup {
@@ -16,7 +16,7 @@ pub(super) fn top(run: &RunData) -> Markup {
                 }
                 button #theme title="Light or dark" { "◐ " span.wide { "theme" } }
             }
-            h1 { (badge(judgement.verdict)) " " span { (words::headline(run)) } }
+            h1 { (badge(judgement.verdict)) " " span { (headline::headline(run)) } }
             p.holds {
                 @for (verdict, what) in [(Verdict::Invalid, "Broken"), (Verdict::Unknown, "Not shown"), (Verdict::Valid, "Held")] {
                     @let names: Vec<&str> = words::checks_in_order(judgement).into_iter()

@@ -2,6 +2,7 @@ use checkers::verdict::{CheckResult, Verdict};
 
 use super::layout::Layout;
 use crate::{
+    headline,
     judgement::FaultRecord,
     latency,
     run::RunData,
@@ -20,7 +21,7 @@ pub(super) fn verdict(run: &RunData, layout: &Layout) -> Option<String> {
         Some(false) => layout.verdict(Verdict::Invalid, ", not as expected"),
     };
     let mut text = format!("{word}  {}{expected}\n", printable(&words::identity(judgement)));
-    text.push_str(&layout.paragraph(&printable(&words::headline(run))));
+    text.push_str(&layout.paragraph(&printable(&headline::headline(run))));
     if let Some(stopped) = &judgement.stopped {
         text.push_str(
             &layout.paragraph(&layout.warn(&format!("The run ended early: {}", printable(stopped)))),

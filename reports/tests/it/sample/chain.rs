@@ -55,7 +55,7 @@ pub fn play(recording: &mut Recording, shape: &Shape) {
     let mut ready: Vec<u64> = (0..shape.clients).map(|i| (100 + 37 * u64::from(i)) * MS).collect();
     let mut pauses = shape.pauses.iter().copied().peekable();
     let mut stale: Option<Stale> = None;
-    let (mut free, mut token, mut fault_of_cut, mut last_write) = (100 * MS, 0, None, [0, 0]);
+    let (mut free, mut token, mut fault_of_cut) = (100 * MS, 0, None);
     while free < shape.until_ms * MS {
         let Some(next) = (0..shape.clients)
             .filter(|i| stale.as_ref().is_none_or(|s| s.client != *i))
@@ -136,7 +136,7 @@ pub fn play(recording: &mut Recording, shape: &Shape) {
             continue;
         }
         let work = Work { client, token, base: token.saturating_sub(1) };
-        last_write = work.update(recording, shape.lock, granted, held, false);
+        let last_write = work.update(recording, shape.lock, granted, held, false);
         let given = granted + held;
         let done = given + recording.draw(400, 2_000) * 1_000;
         recording.operation(
