@@ -10,7 +10,11 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use nemesis::{clock, process};
+use nemesis::{
+    clock::{self, ClockError},
+    process,
+};
+use nix::errno::Errno;
 
 /// This test binary, started again, answers each line with what its clocks say: the helper of the tests below.
 #[test]
@@ -246,6 +250,33 @@ fn forked_children_inherit_the_offset() {
     let told: i64 =
         String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap().trim().parse().unwrap();
     assert!((told - seconds() - 3600).abs() <= 2, "{}", told - seconds());
+}
+
+#[test]
+fn a_process_may_execute_another_program_at_any_moment() {
+    if !common::is_root() {
+        return;
+    }
+    // Each child is hit somewhere on its way; the shell ends when one does not come through.
+    let mut child = Command::new("sh").args(["-c", "while /bin/true; do :; done"]).spawn().unwrap();
+    let pid = child.id() as i32;
+    let begin = Instant::now();
+    let mut moved = 0;
+    while begin.elapsed() < Duration::from_secs(2) {
+        for child in process::tree(pid).into_iter().skip(1) {
+            match clock::install(child, HOUR_NS) {
+                Ok(()) => moved += 1,
+                // It ended before, or in between.
+                Err(ClockError::Gone(_) | ClockError::NoVdso(_) | ClockError::Trace(Errno::ESRCH)) => {}
+                Err(ClockError::Io(_)) => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+    assert!(moved > 0);
+    assert!(process::stat(pid).is_some_and(|stat| stat.state != 'Z'), "a child died");
+    process::kill(pid).unwrap();
+    child.wait().unwrap();
 }
 
 #[test]

@@ -29,10 +29,16 @@ const GOOD_NS: i64 = 200_000;
 /// Moves the wall clock of `pid` by `offset_ns` nanoseconds from the true time. All its threads are held for some
 /// milliseconds the first time, none later. Children that it forks inherit the offset of that moment.
 pub fn install(pid: i32, offset_ns: i64) -> Result<(), ClockError> {
+    // A first look, which stops nobody. Whatever it meets, such as a process that is about to execute another program,
+    // a second look at the process held still will say.
+    if let Ok(()) = set(pid, offset_ns) {
+        return Ok(());
+    }
+    let tracee = Tracee::hold_all(pid)?;
     let image = Image::open(pid)?;
     match installed(&image)? {
         Some(pages) => Ok(write_offset(&image, pages, offset_ns)?),
-        None => patch(&image, &Tracee::hold_all(pid)?, pid, offset_ns),
+        None => patch(&image, &tracee, pid, offset_ns),
     }
 }
 
@@ -46,8 +52,8 @@ pub fn set(pid: i32, offset_ns: i64) -> Result<(), ClockError> {
 /// How far the wall clock of `pid` is from the true one, by letting one of its threads call its own `clock_gettime`.
 /// That thread is held for less than a millisecond. Works whether or not the clock was moved.
 pub fn read_back(pid: i32) -> Result<Observed, ClockError> {
-    let image = Image::open(pid)?;
     let tracee = Tracee::hold_one(pid)?;
+    let image = Image::open(pid)?;
     match installed(&image)? {
         Some(pages) => observe(&image, &tracee, pid, pages),
         None => {

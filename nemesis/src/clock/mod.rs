@@ -47,7 +47,9 @@ pub enum ClockError {
     #[error("there is no process {0}")]
     Gone(i32),
     /// ptrace is not allowed.
-    #[error("process {0} cannot be traced: CAP_SYS_PTRACE is missing, or something else traces it already")]
+    #[error(
+        "process {0} cannot be traced: CAP_SYS_PTRACE is missing, it belongs to another user, or it is traced already"
+    )]
     NotAllowed(i32),
     /// It has no vDSO: a kernel without, or a kernel thread.
     #[error("process {0} has no vDSO")]

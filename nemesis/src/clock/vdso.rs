@@ -6,6 +6,7 @@ use std::{
     os::unix::fs::FileExt,
 };
 
+use nix::libc;
 use object::{Object, ObjectSymbol};
 
 use super::ClockError;
@@ -22,8 +23,14 @@ pub struct Image {
 impl Image {
     /// Opens the memory of `pid`, for which the caller needs CAP_SYS_PTRACE, and reads its vDSO.
     pub fn open(pid: i32) -> Result<Image, ClockError> {
-        let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/mem"))?;
-        let maps = fs::read_to_string(format!("/proc/{pid}/maps"))?;
+        let refused = |error: io::Error| match error.raw_os_error() {
+            Some(libc::ENOENT | libc::ESRCH) => ClockError::Gone(pid),
+            Some(libc::EACCES | libc::EPERM) => ClockError::NotAllowed(pid),
+            _ => ClockError::Io(error),
+        };
+        let memory =
+            OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/mem")).map_err(refused)?;
+        let maps = fs::read_to_string(format!("/proc/{pid}/maps")).map_err(refused)?;
         let (base, end) = maps.lines().find_map(range_of_vdso).ok_or(ClockError::NoVdso(pid))?;
         let mut bytes = vec![0; (end - base) as usize];
         memory.read_exact_at(&mut bytes, base)?;
