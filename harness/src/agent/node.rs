@@ -63,7 +63,7 @@ impl Node {
         let mut child = if offset == 0 {
             command.spawn().map_err(|error| error.to_string())
         } else {
-            Err("TEMP".to_string())
+            nemesis::clock::spawn(command, offset).map_err(|error| error.to_string())
         }
         .map_err(|error| format!("failed to start {}: {error}", path.display()))?;
         let status = held.watch(&child);

@@ -63,7 +63,7 @@ async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
     }
     folder.write("experiment.toml", experiment.to_toml()?)?;
     let recorder = Rc::new(Recorder::create(folder.path())?);
-    let world = Rc::new(DockerWorld::new(engine, &folder.run_name()));
+    let world = Rc::new(DockerWorld::new(engine, &folder.run_name())?);
     let stop = Stop::default();
     listen_for_interrupts(stop.clone());
     let run = Run::new(world.clone(), experiment.clone(), recorder, stop, progress.clone());

@@ -93,6 +93,9 @@ impl<W: World + 'static> Run<W> {
         phases.begin("provision");
         let provisioned = self.provision().await;
         if self.noted(provisioned) {
+            phases.close();
+            let begun = self.begin().await;
+            self.noted(begun);
             phases.begin("run");
             self.under_faults().await;
             phases.begin("heal");
@@ -121,9 +124,14 @@ impl<W: World + 'static> Run<W> {
         let provisioned = self.stop.or(self.world.provision(&self.experiment, sink)).await;
         let Some(nodes) = provisioned else { return Ok(()) };
         *self.nodes.borrow_mut() = nodes?;
-        if self.stop.is_requested() {
+        Ok(())
+    }
+
+    async fn begin(&self) -> Result<()> {
+        if self.over() {
             return Ok(());
         }
+        self.world.begin().await?;
         self.recorder.nemesis(self.env.now(), "phase", phase("faults"));
         self.world.start_clients().await
     }

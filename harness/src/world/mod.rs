@@ -84,6 +84,8 @@ pub trait World {
     fn env(&self) -> Env;
     /// Makes all nodes, starts the servers and the resource, and returns once each server has really been used.
     async fn provision(&self, experiment: &Experiment, sink: WorldSink) -> Result<Nodes>;
+    /// The run begins: its clock is 0 now.
+    async fn begin(&self) -> Result<()>;
     /// Starts all clients.
     async fn start_clients(&self) -> Result<()>;
     /// Tells all clients to go on to a phase.

@@ -66,7 +66,12 @@ impl DockerWorld {
             FaultKind::Partition => evidence.get("packets").and_then(Value::as_u64).unwrap_or_default() > 0,
             _ => true,
         };
-        Healed { fault: self.sum_up(outcomes, touched), healed }
+        let mut fault = self.sum_up(outcomes, touched);
+        if injection.fault.kind != FaultKind::Partition {
+            // Beside what the start showed, not in its place.
+            fault.evidence = fault.evidence.into_iter().map(|(node, after)| (node, json!({ "after": after }))).collect();
+        }
+        Healed { fault, healed }
     }
 
     /// Takes the fault off the nodes it hit; returns those of which `done` says so, given what is left on them.
@@ -93,7 +98,7 @@ impl DockerWorld {
                 Some(process) => self.start_client(node, Some(*process)).await.map(u64::from),
                 None => self.start_server(node).await,
             };
-            let now_ns = workloads::real_env::monotonic_ns();
+            let now_ns = workloads::real_env::monotonic_ns().wrapping_add_signed(self.ahead_ns.get());
             let done = started.map(|pid| Done { result: Evidence::from_iter([("new_pid".into(), json!(pid))]), now_ns });
             (node.clone(), done)
         }))

@@ -125,17 +125,6 @@ impl Link {
         };
         sent.await.map_err(|error| format!("{}: failed to reach its agent: {error}", self.node))
     }
-
-    /// Ends the agent, and its container with it, by closing its stdin.
-    pub async fn close(&self) {
-        // A container that is gone already cannot be closed; that is what was wanted.
-        let _ = self.input.lock().await.shutdown().await;
-    }
-
-    /// Whether the container is gone.
-    pub fn is_closed(&self) -> bool {
-        self.closed.get()
-    }
 }
 
 /// Puts lines together again from frames that may cut them anywhere.

@@ -1,6 +1,6 @@
 //! One node: a container with our agent as PID 1.
 
-use std::{cell::RefCell, collections::HashMap, net::Ipv4Addr, rc::Rc};
+use std::{collections::HashMap, net::Ipv4Addr, rc::Rc};
 
 use bollard::{
     models::{ContainerCreateBody, EndpointIpamConfig, EndpointSettings, HostConfig, HostConfigLogConfig, NetworkingConfig},
@@ -9,7 +9,6 @@ use bollard::{
         StartContainerOptionsBuilder,
     },
 };
-use serde_json::{Map, Value};
 
 use super::{
     engine::{Engine, LABEL_NODE, LABEL_OWNER, LABEL_RUN, explain},
@@ -47,8 +46,6 @@ pub struct Node {
     pub container: String,
     /// Control over its agent.
     pub link: Rc<Link>,
-    /// Evidence of what was done to it, by fault.
-    pub marks: RefCell<HashMap<u32, Map<String, Value>>>,
 }
 
 impl Node {
@@ -79,7 +76,6 @@ impl Node {
             address: spec.address,
             container,
             link,
-            marks: RefCell::default(),
         })
     }
 

@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
 
 use futures_util::future::{join_all, try_join_all};
 use serde_json::json;
-use workloads::api::Endpoint;
+use workloads::{api::Endpoint, real_env::monotonic_ns};
 
 use super::{
     DockerWorld, boot_id,
@@ -42,16 +42,13 @@ impl DockerWorld {
             Network::create(&self.engine, &self.run),
         )
         .await;
-        // The network is kept first, so that it is removed whatever the image's fate.
         let subnet = |last| network.as_ref().map(|network| network.address(last)).unwrap_or([0, 0, 0, 0].into());
         let members: Vec<Member> = (0..experiment.nodes as u8)
             .map(|number| Member { node: format!("s{}", number + 1), address: subnet(SERVERS + number) })
             .collect();
         let client_addresses: Vec<_> = (0..experiment.clients as u8).map(|number| subnet(CLIENTS + number)).collect();
         let resource_address = subnet(RESOURCE);
-        let network = network?;
-        let network_name = network.name.clone();
-        self.inner.borrow_mut().network = Some(network);
+        let network_name = network?.name;
         let image = image?;
 
         let layer = Layer::of_this_binary()?;
@@ -74,17 +71,10 @@ impl DockerWorld {
         }))
         .await;
         {
-            // Those that came to be are kept before anything is given up, so that they are removed.
             let mut inner = self.inner.borrow_mut();
-            let mut failure = None;
             for node in made {
-                match node {
-                    Ok(node) => drop(inner.nodes.insert(node.name.clone(), Rc::new(node))),
-                    Err(error) => failure = Some(error),
-                }
-            }
-            if let Some(failure) = failure {
-                return Err(failure);
+                let node = node?;
+                inner.nodes.insert(node.name.clone(), Rc::new(node));
             }
             inner.family = Some(system.family);
             inner.names = Nodes {
@@ -166,7 +156,7 @@ impl DockerWorld {
             return Err(Error::Harness(format!("{node} runs version {version} of the agent")));
         }
         if *theirs != boot_id() {
-            self.start_ns.set(now_ns.saturating_sub(self.env.now()));
+            self.ahead_ns.set(*now_ns as i64 - monotonic_ns() as i64);
         }
         Ok(())
     }
@@ -192,7 +182,7 @@ impl DockerWorld {
     }
 
     async fn start_resource(&self) -> Result<()> {
-        let args = ["resource".to_string(), format!("0.0.0.0:{RESOURCE_PORT}"), self.start_ns.get().to_string()];
+        let args = ["resource".to_string(), format!("0.0.0.0:{RESOURCE_PORT}")];
         let program = Program {
             candidates: vec!["/fencepost".into()],
             args: args.to_vec(),
@@ -206,7 +196,7 @@ impl DockerWorld {
     pub(super) async fn start_client(&self, name: &str, process: Option<u32>) -> Result<u32, String> {
         let start = self.inner.borrow().starts.iter().find(|start| start.config.node == name).cloned();
         let mut start = start.ok_or_else(|| format!("{name} is no client"))?;
-        start.start_ns = self.start_ns.get();
+        start.start_ns = self.nodes_origin_ns();
         if let Some(process) = process {
             start.config.first_process = process;
             start.seed = start.seed.wrapping_add(u64::from(process));
