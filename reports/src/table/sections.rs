@@ -116,7 +116,7 @@ pub(super) fn faults(run: &RunData, layout: &Layout) -> Option<String> {
     let recovers = faults.iter().any(|fault| recovery(fault).is_some());
     let mut head = vec!["#", "fault", "target", "from s", "to s", "result", "healed", "evidence"];
     if recovers {
-        head.push("next grant");
+        head.push("regrant");
     }
     let mut rows = vec![head.into_iter().map(|head| layout.dim(head)).collect::<Vec<_>>()];
     for fault in faults {

@@ -5,7 +5,7 @@ const HOLD = MANY ? 10 : 18, STRIP = MANY ? 8 : 14, GAP = MANY ? 6 : 12;
 const MIN_SPAN = 20e3, DRAWN_LANES = 400;
 
 const view = { t0: 0, t1: END, width: 800, height: 0, lock: null, selected: null, violation: null, lane: 0 };
-let scheduled = false;
+let scheduled = null;
 
 function layOut() {
   let y = AXIS + (faultRows ? faultRows * FAULT_ROW + 6 : 0);
@@ -46,7 +46,5 @@ function zoom(factor, at = (view.t0 + view.t1) / 2) {
 const showAll = () => show(-END * 0.01, END * 1.01);
 
 function schedule() {
-  if (scheduled) return;
-  scheduled = true;
-  requestAnimationFrame(() => { scheduled = false; paint(); });
+  scheduled ??= requestAnimationFrame(paint);
 }
