@@ -14,15 +14,22 @@ pub(super) fn grants(table: &LockTable<'_>) -> Grants {
     }
     let mut starts: Vec<(u32, u64)> = intervals.iter().map(|&(lock, start, _)| (lock, start)).collect();
     let mut ends: Vec<(u32, u64)> = intervals.iter().map(|&(lock, _, end)| (lock, end)).collect();
-    starts.sort_unstable();
-    ends.sort_unstable();
+    let instants = intervals.iter().filter(|(_, start, end)| start == end);
+    let mut instants: Vec<(u32, u64)> = instants.map(|&(lock, start, _)| (lock, start)).collect();
+    [&mut starts, &mut ends, &mut instants].into_iter().for_each(|times| times.sort_unstable());
     for hold in &table.holds {
         let (from, to) = (hold.invoke.time, hold.start.time);
         let lock = starts.partition_point(|&(lock, _)| lock < hold.lock);
         let began = starts.partition_point(|&start| start < (hold.lock, to)) - lock;
         let ended = ends.partition_point(|&end| end <= (hold.lock, from)) - lock;
         let own = usize::from(from < to);
-        grants.contended += u64::from(began > ended + own);
+        // Where the wait took no time, what took none at the same time has ended without having begun before.
+        let at_once = if from == to { count(&instants, (hold.lock, from)) } else { 0 };
+        grants.contended += u64::from(began + at_once > ended + own);
     }
     grants
+}
+
+fn count(sorted: &[(u32, u64)], wanted: (u32, u64)) -> usize {
+    sorted.partition_point(|&it| it <= wanted) - sorted.partition_point(|&it| it < wanted)
 }

@@ -35,6 +35,9 @@ pub const ABOUT: [(&str, &str); 8] = [
     ("token", "tokens of successive grants repeat or do not increase"),
     ("fencing", "the fenced resource took a stale holder's write, or refused the current holder's"),
     ("damage", "read-modify-writes under the lock lost updates, unfenced or fenced"),
-    ("liveness", "after the last heal the lock was not granted within TTL + bound, or a waiter waits for ever"),
+    (
+        "liveness",
+        "after the last heal the lock was not granted within TTL + bound, or a waiter waits for ever",
+    ),
     ("availability", "never: it tells unavailable time, recovery times and latencies"),
 ];

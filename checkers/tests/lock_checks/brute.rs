@@ -2,7 +2,7 @@
 
 use checkers::checks::LockTable;
 
-use crate::program::Grant;
+use crate::program::{Grant, Promise};
 
 /// Begin and end of each overlap.
 pub fn overlaps(grants: &[Grant]) -> Vec<(u64, u64)> {
@@ -36,8 +36,8 @@ pub fn early_grants(grants: &[Grant], drift_ns: u64) -> Vec<(u64, u64)> {
 
 /// The end of the last promise of `grant` that was known when `other` was granted; none if there was none yet.
 fn promise_end(grant: &Grant, other: &Grant, drift_ns: u64) -> Option<u64> {
-    let known = grant.promises.iter().filter(|promise| promise.place <= other.promises[0].place);
-    let promise = known.last()?;
+    let known = |promise: &&Promise| promise.place <= other.promises[0].place;
+    let promise = grant.promises.iter().rfind(known)?;
     Some((promise.invoke + promise.ttl?).saturating_sub(drift_ns))
 }
 

@@ -73,6 +73,11 @@ pub fn log(requests: &[Request]) -> Vec<ResourceEntry> {
     requests.iter().enumerate().map(entry).collect()
 }
 
+/// Counted by one of the two below; the check does not apply where nothing was written.
+pub fn breaches(requests: &[Request], count: fn(&[Request]) -> u64) -> u64 {
+    if requests.iter().any(|request| request.write) { count(requests) } else { 0 }
+}
+
 /// What the intervals alone prove.
 pub fn breaches_by_intervals(requests: &[Request]) -> u64 {
     let taken = |a: &&Request| a.outcome == EventKind::Ok && !a.refused;

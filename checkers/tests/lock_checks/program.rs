@@ -48,7 +48,6 @@ pub struct Grant {
 #[derive(Clone, Debug)]
 pub struct Promise {
     pub invoke: u64,
-    pub ok: u64,
     /// Position of the ok: in `Run::events` while the program runs, then in the history.
     pub place: usize,
     pub ttl: Option<u64>,
@@ -227,7 +226,7 @@ impl<'r> Client<'r> {
 
     /// What the event just written promises.
     fn promise(&self, invoke: u64, ttl: Option<u64>) -> Promise {
-        Promise { invoke, ok: self.now, place: self.run.events.len() - 1, ttl: ttl.map(|ttl| ttl * TICK) }
+        Promise { invoke, place: self.run.events.len() - 1, ttl: ttl.map(|ttl| ttl * TICK) }
     }
 
     fn lapse(&mut self, grant: usize, lock: u8) -> Result<(), Dead> {
@@ -270,7 +269,7 @@ impl<'r> Client<'r> {
             self.killed.map(|tick| tick * TICK).filter(|killed| self.now + took * TICK >= *killed)
         {
             // The harness notices the cut connection before it records the kill, or after.
-            self.now = if took % 2 == 0 { killed } else { killed + 2 * TICK };
+            self.now = if took.is_multiple_of(2) { killed } else { killed + 2 * TICK };
             self.event(EventKind::Info, f, lock, json!({}));
             self.die(killed + TICK);
             return Err(Dead);
