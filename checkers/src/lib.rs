@@ -4,6 +4,7 @@
 //! that ends a search at its time limit.
 
 pub mod checks;
+pub mod convert;
 pub mod engine;
 pub mod history;
 pub mod judge;
@@ -11,6 +12,7 @@ pub mod limits;
 pub mod model;
 pub mod models;
 pub mod op;
+pub mod pairing;
 pub mod referee;
 pub mod special;
 pub mod verdict;

@@ -58,12 +58,14 @@ pub fn judge_file(path: &Path) -> Result<Rejudged> {
     history.check_form().map_err(|error| Error::Data(format!("{}: {error}", path.display())))?;
     let resource = read_resource(&path.with_file_name(RESOURCE))?;
     let beside = path.file_name().is_some_and(|name| name == HISTORY) && !resource.is_empty();
-    let context = CheckContext { resource: beside.then_some(resource.as_slice()), ..CheckContext::default() };
-    Ok(Rejudged { run: run_of(path, &history, &context), notes })
+    if beside {
+        history.resource = resource;
+    }
+    Ok(Rejudged { run: run_of(path, history), notes })
 }
 
-fn run_of(path: &Path, history: &History, context: &CheckContext<'_>) -> RunData {
-    let judged = checks::judge(history, context);
+fn run_of(path: &Path, history: History) -> RunData {
+    let judged = checks::judge(&history, &CheckContext::default());
     let name = path.display().to_string();
     RunData {
         judgement: Judgement {
@@ -85,7 +87,7 @@ fn run_of(path: &Path, history: &History, context: &CheckContext<'_>) -> RunData
             phases_ms: Default::default(),
         },
         events: history.events().collect(),
-        resource: context.resource.map(|entries| entries.iter().filter_map(|entry| serde_json::to_value(entry).ok()).collect()),
+        resource: (!history.resource.is_empty()).then_some(history.resource),
         servers: Vec::new(),
         metadata: Vec::new(),
         repeat: format!("fencepost check {name}"),

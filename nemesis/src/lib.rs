@@ -18,6 +18,8 @@ pub mod suggest;
 pub mod target;
 
 #[cfg(target_os = "linux")]
+pub mod clock;
+#[cfg(target_os = "linux")]
 pub mod net;
 #[cfg(target_os = "linux")]
 pub mod process;

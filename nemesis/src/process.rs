@@ -127,6 +127,11 @@ pub fn stat(pid: i32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
+/// What `/proc` says of one thread of `pid`; `None` when it is not there.
+pub fn thread_stat(pid: i32, tid: i32) -> Option<Stat> {
+    parse_stat(&fs::read_to_string(format!("/proc/{pid}/task/{tid}/stat")).ok()?)
+}
+
 /// `pid` and its descendants, parents before children. Empty when `pid` is not there.
 pub fn tree(pid: i32) -> Vec<i32> {
     let all: Vec<Stat> = numbers("/proc").into_iter().filter_map(stat).collect();
@@ -169,11 +174,9 @@ fn signal(pid: i32, signal: Signal) -> Result<(), ProcessError> {
 
 /// Waits until all threads of `pid` are in a state wanted, and counts them.
 fn wait_for(pid: i32, signal: Signal, wanted: impl Fn(char) -> bool) -> Result<usize, ProcessError> {
-    let state_of = |tid: &i32| fs::read_to_string(format!("/proc/{pid}/task/{tid}/stat")).ok();
     poll(pid, signal, || {
         let tids = threads(pid);
-        let mut states =
-            tids.iter().filter_map(state_of).filter_map(|text| parse_stat(&text)).map(|stat| stat.state);
+        let mut states = tids.iter().filter_map(|tid| thread_stat(pid, *tid)).map(|stat| stat.state);
         states.find(|state| !wanted(*state)).map_or(Ok(tids.len()), Err)
     })
 }

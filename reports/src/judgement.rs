@@ -1,4 +1,6 @@
 //! `verdict.json`: the run's outcome as other programs read it. Fields may be added, none renamed.
+//!
+//! Every field with its unit stands in `VERDICT.md` beside this crate's manifest.
 
 use std::collections::BTreeMap;
 

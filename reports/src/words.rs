@@ -8,104 +8,13 @@ use checkers::{
 };
 use serde_json::Value;
 
-use crate::{
-    judgement::{FaultRecord, Judgement},
-    run::RunData,
-    violations::{Numbered, numbered, rank},
-};
-
-/// One sentence that says what the run showed.
-pub fn headline(run: &RunData) -> String {
-    let judgement = &run.judgement;
-    let violations = numbered(judgement);
-    let first = violations.first().filter(|v| judgement.checks[v.check].verdict == Verdict::Invalid);
-    match (judgement.verdict, first) {
-        (Verdict::Invalid, Some(violation)) => broken(run, violation),
-        (Verdict::Invalid, None) => {
-            reason(judgement, Verdict::Invalid).unwrap_or("A promise was broken.").to_owned()
-        }
-        (Verdict::Unknown, _) => match reason(judgement, Verdict::Unknown) {
-            Some(reason) => format!("Nothing certain can be said: {}", sentence(reason)),
-            None => "Nothing certain can be said.".to_owned(),
-        },
-        (Verdict::Valid, _) => {
-            let grants = judgement.grants;
-            let faults = judgement.faults.iter().filter(|fault| fault.result == "installed").count();
-            let under = if faults == 0 {
-                "without faults".to_owned()
-            } else {
-                format!("under {}", count(faults, "fault"))
-            };
-            let granted = count(grants.total as usize, "grant");
-            format!("Every promise held: {granted}, {} of them contended, {under}.", grants.contended)
-        }
-    }
-}
-
-fn broken(run: &RunData, first: &Numbered) -> String {
-    let Some(overlap_ms) = first.overlap_ms() else {
-        let text = first.violation.text.trim_end_matches('.');
-        return format!("{}: {text}.", capital(first.check));
-    };
-    let events = first.violation.operations.iter().filter_map(|index| event_at(run, *index));
-    let grants = events.filter(|event| event.kind == EventKind::Ok);
-    let (mut lock, mut election, mut nodes) = (None, false, Vec::new());
-    for event in grants.filter(|event| matches!(event.f.as_str(), "acquire" | "campaign")) {
-        lock = lock.or_else(|| event.value.get("lock").and_then(Value::as_str));
-        election |= event.f == "campaign";
-        nodes.push(who(event));
-    }
-    let who = match nodes.as_slice() {
-        [a, b] if a != b => format!("Two clients ({a}, {b})"),
-        _ => "Two clients".to_owned(),
-    };
-    let circumstances = circumstances(&run.judgement, &first.violation.faults);
-    let lock = lock.map(|name| format!(" \"{name}\"")).unwrap_or_default();
-    let what = if election { format!("that they led{lock}") } else { format!("they held lock{lock}") };
-    format!("{who} believed {what} at once for {}{circumstances}.", ms(overlap_ms))
-}
+use crate::{judgement::Judgement, run::RunData, violations::rank};
 
 /// The event with this index: at its own position unless the history was cut.
 pub fn event_at(run: &RunData, index: u64) -> Option<&Event> {
     let direct =
         usize::try_from(index).ok().and_then(|i| run.events.get(i)).filter(|event| event.index == index);
     direct.or_else(|| run.events.iter().find(|event| event.index == index))
-}
-
-/// ` while c3 was paused and n1 was cut off`; empty without faults.
-fn circumstances(judgement: &Judgement, ids: &[u32]) -> String {
-    let faults = ids.iter().filter_map(|id| judgement.faults.iter().find(|fault| fault.id == *id));
-    let mut phrases: Vec<String> = faults.map(phrase).collect();
-    phrases.dedup();
-    match phrases.as_slice() {
-        [] => String::new(),
-        [one] => format!(" while {one}"),
-        [first, .., last] if phrases.len() <= 3 => {
-            let middle =
-                phrases[1..phrases.len() - 1].iter().map(|phrase| format!(", {phrase}")).collect::<String>();
-            format!(" while {first}{middle} and {last}")
-        }
-        [first, ..] => format!(" while {first} and {} more faults were under way", phrases.len() - 1),
-    }
-}
-
-/// A fault as a clause: `c3 was paused`.
-pub fn phrase(fault: &FaultRecord) -> String {
-    let (targets, were) = match fault.targets.as_slice() {
-        [] => ("a node".to_owned(), "was"),
-        [one] => (one.clone(), "was"),
-        several => (several.join(", "), "were"),
-    };
-    match fault.kind.as_str() {
-        "pause" => format!("{targets} {were} paused"),
-        "kill" | "crash" => format!("{targets} {were} killed"),
-        "partition" => format!("{targets} {were} cut off"),
-        "clock" => {
-            let whose = if were == "was" { "clock of" } else { "clocks of" };
-            format!("the {whose} {targets} {were} wrong")
-        }
-        kind => format!("{targets} {were} under \"{kind}\""),
-    }
 }
 
 /// What a check looks at, in one sentence; none for a check these pages do not know.
@@ -123,11 +32,6 @@ pub fn promise_of(check: &str) -> Option<&'static str> {
         "availability" => "How long nothing succeeded, and how long operations took. Informs, never fails.",
         _ => return None,
     })
-}
-
-fn reason(judgement: &Judgement, verdict: Verdict) -> Option<&str> {
-    let checks = checks_in_order(judgement).into_iter();
-    checks.filter(|(_, check)| check.verdict == verdict).find_map(|(_, check)| check.reason.as_deref())
 }
 
 /// Milliseconds as a person reads them: three digits, and seconds from ten thousand on.
@@ -190,16 +94,6 @@ pub fn identity(judgement: &Judgement) -> String {
     parts.join(", ")
 }
 
-/// A sentence's end: one full stop.
-fn sentence(text: &str) -> String {
-    format!("{}.", text.trim_end().trim_end_matches('.'))
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
-}
-
 /// Elections: how long each was without leader, where the availability check tells (`failovers`, `failover_ms`).
 pub fn failovers(judgement: &Judgement) -> Vec<String> {
     let Some(figures) = judgement.checks.get("availability").map(|check| &check.figures) else {
@@ -236,7 +130,7 @@ pub fn recovery_ms(judgement: &Judgement, fault: u32) -> [Option<f64>; 2] {
 }
 
 /// The node that an event happened on, or its process.
-fn who(event: &Event) -> String {
+pub fn who(event: &Event) -> String {
     event.node.clone().unwrap_or_else(|| match event.process {
         Process::Client(process) => format!("p{process}"),
         Process::Nemesis => "nemesis".to_owned(),

@@ -49,7 +49,8 @@ fn clock(node: &Node, offset_ns: i64) -> Answer {
         return Ok(object(json!({ "offset_ms": 0.0, "note": "its process does not run; the next one will have it" })));
     };
     let _no_reaping = node.reaper.hold();
-    evidence(nemesis::clock::set(pid, offset_ns))
+    let _ = pid;
+    Err("TEMP".into())
 }
 
 fn cut(fault: u32, peers: &[Ipv4Addr], direction: Direction) -> Answer {

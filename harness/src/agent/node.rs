@@ -60,8 +60,12 @@ impl Node {
         }
         let mut held = self.reaper.hold();
         let offset = *lock(&self.offset_ns);
-        let mut child = nemesis::clock::spawn_with_offset(&mut command, offset)
-            .map_err(|error| format!("failed to start {}: {error}", path.display()))?;
+        let mut child = if offset == 0 {
+            command.spawn().map_err(|error| error.to_string())
+        } else {
+            Err("TEMP".to_string())
+        }
+        .map_err(|error| format!("failed to start {}: {error}", path.display()))?;
         let status = held.watch(&child);
         drop(held);
         let (Some(mut stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())

@@ -61,11 +61,10 @@ pub fn run_data(
     repeat: &str,
 ) -> RunData {
     let path = |name: &str| folder.path().join(name).display().to_string();
-    let resource = judged.resource.iter().filter_map(|entry| serde_json::to_value(entry).ok()).collect();
     RunData {
         judgement: judged.judgement,
         events: judged.history.events().collect(),
-        resource: Some(resource),
+        resource: Some(judged.history.resource),
         servers: nodes.servers.clone(),
         metadata: metadata(experiment, facts),
         repeat: repeat.to_string(),

@@ -22,8 +22,6 @@ pub struct Judged {
     pub judgement: Judgement,
     /// In time order, with dense indexes.
     pub history: History,
-    /// The resource's own log, in its serial order.
-    pub resource: Vec<ResourceEntry>,
     /// What a reader should know about the files, such as a torn last line.
     pub notes: Vec<String>,
 }
@@ -34,12 +32,11 @@ pub fn judge(folder: &Path, experiment: &Experiment, outcome: &Outcome, world: &
     history.sort();
     history.check_form().map_err(|error| Error::Data(format!("{}: {error}", folder.join(HISTORY).display())))?;
     write_history(&folder.join(HISTORY), &history)?;
-    let resource = read_resource(&folder.join(RESOURCE))?;
+    history.resource = read_resource(&folder.join(RESOURCE))?;
     let context = CheckContext {
         recipe: Some(RecipeTraits { token: experiment.recipe.has_token, ttl: experiment.recipe.has_ttl }),
         planned_faults: experiment.schedule.faults.iter().map(|fault| fault.kind.to_string()).collect(),
         drift_ns: 0,
-        resource: Some(&resource),
     };
     let judged = checks::judge(&history, &context);
     let verdict = judged.verdict();
@@ -61,7 +58,7 @@ pub fn judge(folder: &Path, experiment: &Experiment, outcome: &Outcome, world: &
         faults: judged.faults,
         phases_ms: outcome.phases_ms.clone(),
     };
-    Ok(Judged { judgement, history, resource, notes })
+    Ok(Judged { judgement, history, notes })
 }
 
 impl Outcome {

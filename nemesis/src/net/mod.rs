@@ -2,7 +2,8 @@
 //!
 //! The kernel is spoken to directly over a netlink socket, so that no program need be in the node's image. Each fault
 //! has a table of its own, `fencepost-<id>`: heals are independent, and all rules go with the namespace. Connection
-//! tracking plays no part: the rules look at each packet's addresses, so that established connections are cut too.
+//! tracking plays no part: the rules look at each packet's addresses, so that established connections are cut too. IPv4
+//! only.
 //!
 //! A packet dropped on its way out is lost like any other to TCP, which sends it again; a UDP or raw sender is told
 //! `EPERM`.

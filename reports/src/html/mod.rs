@@ -17,13 +17,17 @@ use crate::{
 };
 
 const STYLE: &str = include_str!("page/page.css");
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 11] = [
     include_str!("page/model.js"),
     include_str!("page/view.js"),
+    include_str!("page/signs.js"),
     include_str!("page/draw.js"),
     include_str!("page/marks.js"),
     include_str!("page/details.js"),
     include_str!("page/operations.js"),
+    include_str!("page/jump.js"),
+    include_str!("page/input.js"),
+    include_str!("page/legend.js"),
     include_str!("page/main.js"),
 ];
 /// Nothing may be fetched, whatever a history tries to smuggle in.

@@ -2,9 +2,9 @@ use checkers::verdict::{CheckResult, Verdict};
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
-use crate::{latency, run::RunData, timeline::Timeline, violations::numbered, words};
+use crate::{headline, latency, run::RunData, timeline::Timeline, violations::numbered, words};
 
-/// Verdict, headline, what ran where.
+/// Verdict, headline, what ran where. Availability only informs, so it neither held nor broke.
 pub(super) fn top(run: &RunData) -> Markup {
     let judgement = &run.judgement;
     html! {
@@ -16,11 +16,11 @@ pub(super) fn top(run: &RunData) -> Markup {
                 }
                 button #theme title="Light or dark" { "◐ " span.wide { "theme" } }
             }
-            h1 { (badge(judgement.verdict)) " " span { (words::headline(run)) } }
+            h1 { (badge(judgement.verdict)) " " span { (headline::headline(run)) } }
             p.holds {
                 @for (verdict, what) in [(Verdict::Invalid, "Broken"), (Verdict::Unknown, "Not shown"), (Verdict::Valid, "Held")] {
                     @let names: Vec<&str> = words::checks_in_order(judgement).into_iter()
-                        .filter(|(_, result)| result.verdict == verdict).map(|(name, _)| name.as_str()).collect();
+                        .filter(|(name, result)| result.verdict == verdict && *name != "availability").map(|(name, _)| name.as_str()).collect();
                     @if !names.is_empty() { span { (what) ": " b { (names.join(", ")) } } }
                 }
                 @match judgement.as_expected {
@@ -87,9 +87,11 @@ pub(super) fn checks(run: &RunData) -> Markup {
     }
 }
 
+/// Figures that no other section of the page shows.
 fn figures(result: &CheckResult) -> Markup {
+    let elsewhere = ["latency_ms", "recovery", "failover_ms", "failovers"];
     html! {
-        @for (name, value) in &result.figures {
+        @for (name, value) in result.figures.iter().filter(|(name, _)| !elsewhere.contains(&name.as_str())) {
             @match value {
                 Value::Object(_) | Value::Array(_) => details { summary { code { (name) } } code { (words::brief(value)) } },
                 _ => div { code { (name) } " " (words::brief(value)) },
@@ -148,12 +150,14 @@ pub(super) fn plots(plots: &[(String, String)]) -> Markup {
 
 /// Each fault with its evidence.
 pub(super) fn faults(run: &RunData) -> Markup {
+    let recovers =
+        run.judgement.faults.iter().any(|fault| words::recovery_ms(&run.judgement, fault.id)[0].is_some());
     html! {
         section #faults {
             h2 { "Faults " span.count { (run.judgement.faults.len()) } }
             @if run.judgement.faults.is_empty() { p.note { "None were injected." } } @else {
                 div.scroll { table {
-                    thead { tr { th.n { "#" } th { "Fault" } th { "Target" } th.n { "From" } th.n { "To" } th { "Result" } th { "Healed" } th.n title="From the fault's start, and from its heal" { "Next grant after" } th { "Evidence" } } }
+                    thead { tr { th.n { "#" } th { "Fault" } th { "Target" } th.n { "From" } th.n { "To" } th { "Result" } th { "Healed" } @if recovers { th.n title="From the fault's start, and from its heal" { "Next grant after" } } th { "Evidence" } } }
                     tbody {
                         @for fault in &run.judgement.faults {
                             tr data-fault=(fault.id) {
@@ -164,11 +168,11 @@ pub(super) fn faults(run: &RunData) -> Markup {
                                 td.n { (fault.end_ns.map(words::seconds).unwrap_or_else(|| "never".to_owned())) }
                                 td.warn[fault.result != "installed"] { (fault.result) }
                                 td.warn[!fault.healed] { (if fault.healed { "yes" } else { "no" }) }
-                                td.n {
+                                @if recovers { td.n {
                                     @let [start, heal] = words::recovery_ms(&run.judgement, fault.id);
                                     @if let Some(ms) = start { (words::ms(ms)) }
                                     @if let Some(ms) = heal { br; small { "heal + " (words::ms(ms)) } }
-                                }
+                                } }
                                 td { code { (words::brief(&fault.evidence)) } }
                             }
                         }

@@ -63,7 +63,7 @@ fn put_legend(top: &Area, title: &str, legend: &[(Sign, String)]) -> Result<(), 
     let font = ("sans-serif", 13).into_font().color(&INK);
     let bold = ("sans-serif", 13).into_font().style(FontStyle::Bold).color(&INK);
     top.draw(&Text::new(title.to_owned(), (8, 7), bold)).map_err(error)?;
-    let mut x = 30 + 7 * title.chars().count() as i32;
+    let mut x = 30 + 13 * title.chars().count() as i32 / 2;
     for (sign, label) in legend {
         let at = (x, 13);
         match sign {
@@ -76,7 +76,7 @@ fn put_legend(top: &Area, title: &str, legend: &[(Sign, String)]) -> Result<(), 
         }
         .map_err(error)?;
         top.draw(&Text::new(label.clone(), (x + 11, 7), font.clone())).map_err(error)?;
-        x += 34 + 7 * label.chars().count() as i32;
+        x += 34 + 13 * label.chars().count() as i32 / 2;
     }
     Ok(())
 }

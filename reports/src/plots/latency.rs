@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Points closer than this, as a share of width and height, are one.
-const CELLS: (f64, f64) = (366.0, 80.0);
+const CELLS: (f64, f64) = (240.0, 54.0);
 
 /// One point an operation, at the time of its invocation.
 pub(super) fn draw(run: &RunData, timeline: &Timeline) -> Result<String, PlotError> {

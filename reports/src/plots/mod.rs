@@ -11,7 +11,7 @@ use crate::{run::RunData, timeline::Timeline};
 #[error("failed to draw a plot: {0}")]
 pub struct PlotError(String);
 
-/// File names and SVG texts, to be written under `plots/`. None for a run in which nothing happened.
+/// Names and SVG texts: `latency` and `rate`, to be written as `plots/<name>.svg`. None for a run in which nothing happened.
 ///
 /// # Errors
 /// The drawing library refused.
@@ -33,7 +33,7 @@ fn draw(run: &RunData, timeline: &Timeline) -> Result<Vec<(String, String)>, Plo
         return Ok(Vec::new());
     }
     Ok(vec![
-        ("latency.svg".to_owned(), latency::draw(run, timeline)?),
-        ("rate.svg".to_owned(), rate::draw(run, timeline)?),
+        ("latency".to_owned(), latency::draw(run, timeline)?),
+        ("rate".to_owned(), rate::draw(run, timeline)?),
     ])
 }

@@ -22,7 +22,10 @@ pub(super) fn draw(run: &RunData, timeline: &Timeline) -> Result<String, PlotErr
         (Outcome::Fail, "failed", SERIES[1]),
         (Outcome::Info, "unknown outcome", SERIES[3]),
     ];
-    let lines = outcomes.map(|(outcome, name, color)| (name, color, steps(timeline, outcome, width_ns)));
+    let happened = |outcome| timeline.operations.iter().any(|operation| operation.outcome == outcome);
+    let lines = outcomes.into_iter().filter(|(outcome, ..)| happened(*outcome));
+    let lines: Vec<_> =
+        lines.map(|(outcome, name, color)| (name, color, steps(timeline, outcome, width_ns))).collect();
     let high = lines.iter().flat_map(|(_, _, steps)| steps).map(|(_, rate)| *rate).fold(1.0, f64::max) * 1.1;
     let legend: Vec<_> =
         lines.iter().map(|(name, color, _)| (Sign::Line(*color), name.to_string())).collect();
@@ -45,9 +48,11 @@ pub(super) fn draw(run: &RunData, timeline: &Timeline) -> Result<String, PlotErr
             .label_style(axis)
             .y_labels(5)
             .x_label_formatter(&|s| format!("{s} s"))
+            .y_label_formatter(&|rate| format!("{rate}"))
             .draw()
             .map_err(error)?;
-        for (_, color, steps) in lines {
+        // The most important one last, so that it lies on top.
+        for (_, color, steps) in lines.into_iter().rev() {
             chart.draw_series(LineSeries::new(steps, color.stroke_width(2))).map_err(error)?;
         }
         Ok(())

@@ -5,8 +5,10 @@ const drawn = { holds: 0, operations: 0 };
 
 function readColors() {
   const style = getComputedStyle(document.documentElement);
-  const names = ["paper", "ground", "ink", "soft", "line", "hold0", "hold1", "hold2", "hold3", "on-hold", "wait", "write", "bad", "fault", "focus"];
-  colors = Object.fromEntries(names.map((name) => [name, style.getPropertyValue("--" + name).trim()]));
+  const texts = ["paper", "ground", "ink", "soft", "line", "on-hold", "focus"];
+  const signs = ["hold0", "hold1", "hold2", "hold3", "wait", "write", "bad", "fault"];
+  const valueOf = (name) => style.getPropertyValue("--" + name).trim();
+  colors = Object.fromEntries([...texts, ...signs].map((name) => [name, valueOf(name)]));
 }
 const holdColor = (lock) => colors["hold" + (lock % 4)];
 
@@ -26,7 +28,7 @@ function drawLanes() {
   drawAxis(pen);
   pen.font = "600 12.5px system-ui, sans-serif";
   pen.textBaseline = "middle";
-  for (const lane of lanes) drawLane(pen, lane);
+  for (const lane of lanes) if (lane.height > 0) drawLane(pen, lane);
 }
 
 function drawAxis(pen) {
@@ -86,7 +88,8 @@ function drawWait(pen, lane, op) {
   pen.fillStyle = colors.wait;
   pen.fillRect(x0, y - 1.5, x1 - x0, 3);
   if (op.outcome === "fail") pen.fillRect(x1 - 1.5, y - 5, 1.5, 10);
-  if (op.outcome === "info") { pen.strokeStyle = colors.soft; pen.lineWidth = 1.5; ring(pen, x1, y, 3.5); pen.lineWidth = 1; }
+  pen.strokeStyle = colors.soft;
+  if (op.outcome === "info") ring(pen, x1, y, 3.5);
   if (view.selected === op) outline(pen, x0 - 2, y - 6, x1 - x0 + 4, 12);
 }
 
@@ -113,9 +116,10 @@ function drawHolds(pen, lane) {
     if (hold.noticed) { pen.fillRect(x1 - 2, y - 3, 2, HOLD + 6); pen.fillRect(x1 - 6, y - 3, 6, 2); }
     const label = lockName(hold.lock) + (hold.token === null ? "" : " · " + hold.token);
     const wide = pen.measureText(label).width + 10, inPale = sure < wide;
-    if (!MANY && wide < (inPale ? width - sure : sure)) {
+    const at = Math.max(x0, GUTTER) + (inPale ? sure : 0), covered = (v) => xOf(v.t0) < at + wide && xOf(v.t1) > at;
+    if (!MANY && wide < (inPale ? width - sure : sure) && !hold.overlaps.some(covered)) {
       pen.fillStyle = inPale ? colors.ink : colors["on-hold"];
-      pen.fillText(label, x0 + (inPale ? sure : 0) + 5, y + HOLD / 2 + 0.5);
+      pen.fillText(label, at + 5, y + HOLD / 2 + 0.5);
     }
     if (view.selected === hold) outline(pen, x0 - 1.5, y - 1.5, width + 3, HOLD + 3);
     pen.globalAlpha = 1;
@@ -137,23 +141,6 @@ function drawOperations(pen, lane) {
   }
 }
 
-function drawSign(pen, op, x, y) {
-  pen.fillStyle = pen.strokeStyle = colors.write;
-  pen.lineWidth = 1.6;
-  if (op.fate === "accepted") { pen.beginPath(); pen.arc(x, y, 3, 0, 7); pen.fill(); }
-  else if (op.fate === "refused") cross(pen, x, y, 3.4);
-  else if (op.fate === "lost") { pen.strokeStyle = colors.bad; pen.fillStyle = colors.paper; diamond(pen, x, y, 5); }
-  else if (op.outcome === "info" || op.outcome === "open") ring(pen, x, y, 3);
-  else if (op.f === "renew") { pen.beginPath(); pen.moveTo(x - 3.5, y + 3); pen.lineTo(x, y - 3.5); pen.lineTo(x + 3.5, y + 3); pen.fill(); }
-  else if (op.outcome === "fail") { pen.strokeStyle = colors.soft; cross(pen, x, y, 2.4); }
-  else { pen.fillStyle = colors.soft; pen.fillRect(x - 0.75, y - 3, 1.5, 6); }
-  pen.lineWidth = 1;
-}
-function ring(pen, x, y, r) { pen.beginPath(); pen.arc(x, y, r, 0, 7); pen.stroke(); }
-function cross(pen, x, y, r) { pen.beginPath(); pen.moveTo(x - r, y - r); pen.lineTo(x + r, y + r); pen.moveTo(x - r, y + r); pen.lineTo(x + r, y - r); pen.stroke(); }
-function diamond(pen, x, y, r) { pen.beginPath(); pen.moveTo(x, y - r); pen.lineTo(x + r, y); pen.lineTo(x, y + r); pen.lineTo(x - r, y); pen.closePath(); pen.fill(); pen.stroke(); }
-function outline(pen, x, y, width, height) { pen.strokeStyle = colors.focus; pen.lineWidth = 2; pen.strokeRect(x, y, width, height); pen.lineWidth = 1; }
-
 function drawMinimap() {
   const width = minimap.clientWidth, height = 34, pen = surface(minimap, width, height);
   const x = (t) => GUTTER + (t / END) * (width - GUTTER - RIGHT);
@@ -174,8 +161,9 @@ function drawMinimap() {
   pen.globalAlpha = 1; pen.fillStyle = colors.bad;
   for (const v of violations) pen.fillRect(x(v.t0), 0, Math.max(x(v.t1) - x(v.t0), 2), 6);
   pen.fillStyle = colors.ground; pen.globalAlpha = 0.62;
-  pen.fillRect(GUTTER, 0, x(Math.max(view.t0, 0)) - GUTTER, height);
-  pen.fillRect(x(Math.min(view.t1, END)), 0, width, height);
+  const from = x(Math.max(view.t0, 0)), to = x(Math.min(view.t1, END));
+  pen.fillRect(GUTTER, 0, from - GUTTER, height);
+  pen.fillRect(to, 0, width, height);
   pen.globalAlpha = 1; pen.strokeStyle = colors.focus; pen.lineWidth = 1.5;
-  pen.strokeRect(x(Math.max(view.t0, 0)), 0.75, Math.max(x(Math.min(view.t1, END)) - x(Math.max(view.t0, 0)), 2), height - 1.5);
+  pen.strokeRect(from, 0.75, Math.max(to - from, 2), height - 1.5);
 }

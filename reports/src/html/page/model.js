@@ -2,7 +2,7 @@
 // The run as objects. All times are nanoseconds since the run began.
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("run-data").textContent);
-const END = Math.max(data.end, 1);
+const END = data.end || 1e9;
 const OUTCOMES = ["ok", "fail", "info", "open"];
 const ACQUIRES = new Set(["acquire", "campaign"]);
 
@@ -15,17 +15,19 @@ const ops = data.ops.map(([lane, process, f, t0, duration, outcome, invoke, comp
   outcome: OUTCOMES[outcome], invoke, complete, asked, got, error: error < 0 ? null : data.errors[error],
 }));
 const holds = data.holds.map(([lane, op, lock, token, t0, duration, promised, ending, noticed], i) => ({
-  type: "hold", i, lane, op: ops[op], lock, token, t0, t1: t0 + duration, promised: promised < 0 ? null : t0 + promised, ending, noticed: noticed === 1, row: 0,
+  type: "hold", i, lane, op: ops[op], lock, token, t0, t1: t0 + duration, ending, noticed: noticed === 1,
+  promised: promised < 0 ? null : t0 + promised, row: 0, overlaps: [],
 }));
 const faults = data.faults.map(([id, kind, on, t0, t1, result, healed, evidence]) => ({
   type: "fault", id, kind, lanes: on, t0, t1: t1 < 0 ? END : t1, ended: t1 >= 0, result, healed, evidence, row: 0,
 }));
 const holdOf = new Map(holds.map((hold) => [hold.op.i, hold]));
 const violations = data.violations.map(([check, text, t0, t1, overlap, on, during, indexes], i) => ({
-  type: "violation", number: i + 1, check, text, t0, t1, overlap: overlap < 0 ? null : overlap, ops: on.map((op) => ops[op]),
-  holds: on.map((op) => holdOf.get(op)).filter(Boolean), faults: during, indexes,
+  type: "violation", number: i + 1, check, text, t0, t1, overlap: overlap < 0 ? null : overlap, faults: during, indexes,
+  ops: on.map((op) => ops[op]), holds: on.map((op) => holdOf.get(op)).filter(Boolean),
 }));
 
+for (const v of violations) if (v.overlap !== null) for (const hold of v.holds) hold.overlaps.push(v);
 ops.forEach((op) => lanes[op.lane].ops.push(op));
 holds.forEach((hold) => lanes[hold.lane].holds.push(hold));
 lanes.forEach((lane) => { lane.rows = Math.max(1, packed(lane.holds)); });
@@ -63,6 +65,7 @@ function fate(op) {
 }
 ops.forEach((op) => { if (op.f === "write") op.fate = fate(op); });
 
+const verb = (hold) => (hold.op.f === "campaign" ? "leads" : "holds");
 const lockName = (lock) => data.locks[lock] ?? "?";
 const seconds = (ns) => (ns / 1e9).toFixed(3) + " s";
 function span(ns) {
@@ -73,6 +76,6 @@ function span(ns) {
 function brief(value) {
   if (value === null || value === undefined) return "none";
   if (Array.isArray(value)) return value.map(brief).join(" ");
-  if (typeof value === "object") return Object.entries(value).map(([key, item]) => key + " " + brief(item)).join(", ");
-  return String(value);
+  if (typeof value !== "object") return String(value);
+  return Object.entries(value).map(([key, item]) => key + " " + brief(item)).join(", ");
 }

@@ -2,7 +2,7 @@
 const GUTTER = 76, RIGHT = 12, AXIS = 22, FAULT_ROW = 19, FLAGS = 22, SERVER = 24;
 const MANY = lanes.length > 24;
 const HOLD = MANY ? 10 : 18, STRIP = MANY ? 8 : 14, GAP = MANY ? 6 : 12;
-const MIN_SPAN = 20e3;
+const MIN_SPAN = 20e3, DRAWN_LANES = 400;
 
 const view = { t0: 0, t1: END, width: 800, height: 0, lock: null, selected: null, violation: null, lane: 0 };
 let scheduled = false;
@@ -14,10 +14,10 @@ function layOut() {
   view.top = y;
   for (const lane of lanes) {
     lane.y = y;
-    lane.height = lane.client ? GAP + lane.rows * (HOLD + 3) + STRIP : SERVER;
+    lane.height = lane.i >= DRAWN_LANES ? 0 : lane.client ? GAP + lane.rows * (HOLD + 3) + STRIP : SERVER;
     y += lane.height;
   }
-  view.height = y + 6;
+  view.height = y + (violations.some((v) => v.overlap !== null) ? 22 : 6);
 }
 layOut();
 

@@ -1,6 +1,7 @@
 //! Plausible runs, always the same ones.
 
 mod chain;
+mod lease;
 mod recording;
 
 use std::collections::BTreeMap;
@@ -54,6 +55,13 @@ pub fn valid() -> RunData {
     recording.finish("etcd/lease-lock", "3.5.16")
 }
 
+/// A lease that is renewed; a paused client notices on waking that its time is over. One client is killed.
+pub fn lease() -> RunData {
+    let mut recording = Recording::new(3);
+    lease::play(&mut recording);
+    recording.finish("etcd/lease", "3.5.16")
+}
+
 /// No fault took effect, so nothing was shown.
 pub fn unknown() -> RunData {
     let mut run = valid();
@@ -104,7 +112,7 @@ pub fn large() -> RunData {
     let mut recording = Recording::new(10);
     for (lock, first) in [("a", 0), ("b", 5)] {
         let pauses = (0..5).map(|i| (6_000 + i * 11_000 + u64::from(first) * 700, 2_600)).collect();
-        play(&mut recording, &Shape { first, pauses, hold_ms: (5, 40), ..Shape::lock(lock, 60_000) });
+        play(&mut recording, &Shape { first, pauses, hold_ms: (3, 28), ..Shape::lock(lock, 60_000) });
     }
     recording.finish("redis/set-nx", "7.0.15")
 }
@@ -163,6 +171,8 @@ fn judgement(recipe: &str, version: &str, told: Told) -> Judgement {
     damage.figures.insert("fenced_lost".into(), 0.into());
     let mut availability = result(Verdict::Valid, None, None, vec![]);
     availability.figures.insert("share_without_success".into(), json!(0.041));
+    let recovery = told.faults.iter().map(|fault| json!({"fault": fault.id, "kind": fault.kind, "after_start_ms": 1911.5, "after_heal_ms": 43.25}));
+    availability.figures.insert("recovery".into(), recovery.collect());
     let overlapping = Some("two holds of one lock overlap").filter(|_| broken);
     let liveness = Some("no operation was waiting when the last fault had healed");
     let checks = CheckResults::from([

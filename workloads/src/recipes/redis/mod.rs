@@ -1,8 +1,10 @@
 //! Recipes on Redis.
 
 mod link;
+mod redlock;
 mod scripts;
 mod set_nx;
 mod table;
 
-pub(super) use table::RECIPES;
+pub(super) use set_nx::{Flaw, SetNx};
+pub(super) use table::{RECIPES, RETRY};

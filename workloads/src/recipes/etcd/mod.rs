@@ -1,0 +1,9 @@
+//! Recipes on etcd.
+
+mod lease_lock;
+mod leases;
+mod server_lock;
+mod table;
+
+pub(super) use lease_lock::{Flaw, LeaseLock};
+pub(super) use table::RECIPES;

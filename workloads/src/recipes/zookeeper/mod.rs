@@ -1,0 +1,10 @@
+//! Recipes on ZooKeeper.
+
+mod queue;
+mod queue_lock;
+mod session;
+mod table;
+
+pub(super) use queue::Flaw;
+pub(super) use queue_lock::QueueLock;
+pub(super) use table::RECIPES;
