@@ -186,3 +186,6 @@ impl FailMeans {
 fn integer(row: Row<'_>, value: Value<'_>, what: &str) -> Result<i64, Unfit> {
     value.as_i64().ok_or_else(|| Unfit::new(row, format!("expected {what}: a whole number, found {value}")))
 }
+
+#[cfg(test)]
+mod tests;
