@@ -4,6 +4,7 @@
 //! that ends a search at its time limit.
 
 pub mod engine;
+pub mod explain;
 pub mod history;
 pub mod judge;
 pub mod limits;

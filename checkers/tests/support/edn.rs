@@ -62,7 +62,8 @@ pub fn forms(text: &str) -> Vec<Form> {
                 end + 1
             }
             _ => {
-                let end = rest.find(|c: char| c.is_whitespace() || ",()[]{};".contains(c)).unwrap_or(rest.len());
+                let end =
+                    rest.find(|c: char| c.is_whitespace() || ",()[]{};".contains(c)).unwrap_or(rest.len());
                 open.last_mut().expect("brackets match").push(atom(&rest[..end]));
                 end
             }

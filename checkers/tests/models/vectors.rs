@@ -1,10 +1,6 @@
 //! Every vector is judged as its index says, by the engine and by whatever is fastest.
 
-#[path = "support/edn.rs"]
-mod edn;
-#[path = "support/vectors.rs"]
-mod vectors;
-
+use crate::histories::{Vector, index, key_values, locks, multi_registers, mutexes, registers};
 use checkers::{
     engine,
     judge::judge,
@@ -13,7 +9,6 @@ use checkers::{
     models::{KeyValue, lock::Lock},
     verdict::Verdict,
 };
-use vectors::{Vector, index, key_values, locks, multi_registers, mutexes, registers};
 
 fn verdicts<M: Model>(model: &M, ops: &[OpOf<M>]) -> [Verdict; 2] {
     [engine::check(model, ops, &Limits::default()).verdict(), judge(model, ops, &Limits::default()).verdict()]
