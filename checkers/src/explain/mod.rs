@@ -1,6 +1,7 @@
 //! Why a history is not linearizable, or why nobody knows: for people, in words and pictures, and for programs.
 
 mod html;
+mod relaxed;
 mod shrink;
 mod words;
 

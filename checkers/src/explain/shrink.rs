@@ -1,8 +1,8 @@
 //! The smallest sub-history that is still wrong.
 //!
 //! Leaving an operation out is only fair if that makes the history no more wrong than it is: without a write, its reads
-//! would be wrong for no reason of theirs. So an operation that is left out becomes one that *may* have happened, and
-//! one that only observes is dropped. What cannot be left out so, found by delta debugging (A. Zeller and
+//! would be wrong for no reason of theirs. So an operation that is left out becomes one that *may* have happened, in its own
+//! interval ([`super::relaxed`]), and one that only observes is dropped. What cannot be left out so, found by delta debugging (A. Zeller and
 //! R. Hildebrandt, 2002), is the *core*. To it belong the operations that would make it right if any one of the core were
 //! left out: they show how things should have been.
 
@@ -11,6 +11,8 @@ use crate::{
     model::{Model, OpOf},
     op::Op,
 };
+
+use super::relaxed::Relaxed;
 
 /// Nodes of one attempt; one that is undecided then counts as right.
 const ATTEMPT_NODES: u64 = 1 << 14;
@@ -84,7 +86,7 @@ impl<M: Model> Shrinker<'_, M> {
         matches!(self.judge(core), Some(Err(_)))
     }
 
-    /// Judges the part with nothing but the core certain; what it takes to be right, as positions.
+    /// Judges the part with nothing but the core certain; of what is right, the other operations that it takes.
     fn judge(&mut self, core: &[u32]) -> Option<Result<Vec<u32>, u32>> {
         if self.work >= WORK_MAX {
             return None;
@@ -93,19 +95,20 @@ impl<M: Model> Shrinker<'_, M> {
         let mut own = Vec::new();
         let mut positions = Vec::new();
         for &position in self.part {
-            let op = &self.ops[position as usize];
-            if core.contains(&position) {
-                own.push(op.clone());
-            } else if self.model.observes(&op.input, op.output()) {
-                continue;
-            } else {
-                own.push(Op::info(op.process, op.call, op.input.clone()));
+            let Op { process, call, input, returned } = self.ops[position as usize].clone();
+            let is_certain = returned.is_none() || core.contains(&position);
+            if is_certain || !self.model.observes(&input, returned.as_ref().map(|returned| &returned.output))
+            {
+                own.push(Op { process, call, input: (input, is_certain), returned });
+                positions.push(position);
             }
-            positions.push(position);
         }
-        let (found, nodes) = attempt(self.model, &own, ATTEMPT_NODES);
+        let relaxed = Relaxed(self.model);
+        let (found, nodes) = attempt(&relaxed, &own, ATTEMPT_NODES);
         self.work += nodes + own.len() as u64;
-        let back = |order: Vec<u32>| order.into_iter().map(|op| positions[op as usize]).collect();
-        found.map(|found| found.map(back).map_err(|op| positions[op as usize]))
+        let back = |op: u32| positions[op as usize];
+        found.map(|found| {
+            found.map(|order| relaxed.needed(&own, &order).into_iter().map(back).collect()).map_err(back)
+        })
     }
 }
