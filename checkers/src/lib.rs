@@ -6,12 +6,14 @@
 pub mod checks;
 pub mod convert;
 pub mod engine;
+pub mod explain;
 pub mod history;
 pub mod judge;
 pub mod limits;
 pub mod model;
 pub mod models;
 pub mod op;
+pub mod pairing;
 pub mod referee;
 pub mod special;
 pub mod verdict;

@@ -50,7 +50,7 @@ pub use counter::counter;
 pub use datum::Datum;
 pub use lock::{LockPart, locks};
 pub use queue::queue;
-pub use register::registers;
+pub use register::{Registers, registers};
 pub use semaphore::semaphore;
 pub use set::set;
 pub use text::texts;
