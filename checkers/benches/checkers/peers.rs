@@ -130,7 +130,9 @@ pub fn porcupine_texts(ops: &[OpOf<KeyValue>]) -> Vec<Vec<Event<PeerText>>> {
         let ops: Vec<&OpOf<KeyValue>> = part.iter().map(|&op| &ops[op as usize]).collect();
         let owned: Vec<OpOf<KeyValue>> = ops.into_iter().cloned().collect();
         let event = |(_, is_return, id): (u64, bool, usize)| match is_return {
-            false => Event::Call { client_id: None, value: owned[id].input.input.clone(), id, metadata: None },
+            false => {
+                Event::Call { client_id: None, value: owned[id].input.input.clone(), id, metadata: None }
+            }
             true => Event::Return { client_id: None, value: owned[id].output().cloned(), id, metadata: None },
         };
         in_order(&owned).into_iter().map(event).collect()
@@ -155,7 +157,14 @@ pub fn todc_register(ops: &[OpOf<Registers>]) -> History<EtcdOperation> {
             Some(RegisterOutput::Refused) => EtcdStatus::Fail,
             Some(_) => EtcdStatus::Okay,
         };
-        (id, if is_return { Action::Response(operation(id, status)) } else { Action::Call(operation(id, status)) })
+        (
+            id,
+            if is_return {
+                Action::Response(operation(id, status))
+            } else {
+                Action::Call(operation(id, status))
+            },
+        )
     };
     // An indeterminate read says nothing, and this checker does not permit one.
     let says = |&(_, _, id): &(u64, bool, usize)| !(ops[id].is_info() && ops[id].input == Input::Read);
