@@ -27,14 +27,9 @@ pub fn judge(ops: &[OpOf<Lease>]) -> Option<Answer> {
 /// acquire or renewal, unless something was refused.
 pub fn clusters(ops: &[OpOf<Lease>]) -> Vec<Vec<u32>> {
     let has_refusals = ops.iter().any(|op| op.output() == Some(&LeaseOutput::Refused));
-    let mut last_of = FxHashMap::default();
-    for op in ops {
-        let last = last_of.entry(op.input.owner).or_insert(op.call);
-        *last = op.call.max(*last);
-    }
+    let owners = Owners::of(ops);
     let matters = |op: &OpOf<Lease>| {
-        let is_last = last_of[&op.input.owner] == op.call;
-        has_refusals || !op.is_info() || !is_last || op.input.action == LeaseAction::Release
+        has_refusals || !owners.is_last_and_indeterminate(op) || op.input.action == LeaseAction::Release
     };
     let mut order: Vec<u32> = (0..ops.len() as u32).filter(|&op| matters(&ops[op as usize])).collect();
     order.sort_by_key(|&op| ops[op as usize].call);
@@ -45,9 +40,32 @@ pub fn clusters(ops: &[OpOf<Lease>]) -> Vec<Vec<u32>> {
             Some(cluster) => cluster.push(position),
             None => clusters.push(vec![position]),
         }
-        over.note(op, &last_of);
+        over.note(op, &owners);
     }
     clusters
+}
+
+/// By owner: when its determinate operations are over, and how many indeterminate ones it has.
+struct Owners(FxHashMap<u32, (Option<u64>, u32)>);
+
+impl Owners {
+    fn of(ops: &[OpOf<Lease>]) -> Owners {
+        let mut owners = FxHashMap::default();
+        for op in ops {
+            let (over, indeterminate) = owners.entry(op.input.owner).or_insert((None, 0));
+            match op.is_info() {
+                true => *indeterminate += 1,
+                false => *over = Some(op.deadline()).max(*over),
+            }
+        }
+        Owners(owners)
+    }
+
+    /// Whether it is indeterminate, and everything else of its owner's is over before it.
+    fn is_last_and_indeterminate(&self, op: &OpOf<Lease>) -> bool {
+        let (over, indeterminate) = self.0[&op.input.owner];
+        op.is_info() && indeterminate == 1 && over < Some(op.call)
+    }
 }
 
 /// When everything so far has returned, and every term ended.
@@ -58,9 +76,8 @@ struct Over {
 }
 
 impl Over {
-    fn note(&mut self, op: &OpOf<Lease>, last_of: &FxHashMap<u32, u64>) {
-        let is_last_release =
-            op.is_info() && op.input.action == LeaseAction::Release && last_of[&op.input.owner] == op.call;
+    fn note(&mut self, op: &OpOf<Lease>, owners: &Owners) {
+        let is_last_release = op.input.action == LeaseAction::Release && owners.is_last_and_indeterminate(op);
         // An indeterminate release does nothing once the term has ended.
         let until = if is_last_release { op.call } else { op.deadline() };
         self.returned = self.returned.max(until);

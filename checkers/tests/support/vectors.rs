@@ -20,6 +20,7 @@ use checkers::{
 use super::edn::{Form, forms};
 
 pub type Registers = Register<Option<i64>>;
+pub type MultiRegisters = MultiRegister<String, i64>;
 
 /// A line of `INDEX.tsv`.
 pub struct Vector {
@@ -130,9 +131,7 @@ pub fn key_values(vector: &Vector) -> Vec<OpOf<KeyValue>> {
     pairing.finish()
 }
 
-pub fn multi_registers(
-    vector: &Vector,
-) -> (MultiRegister<String, i64>, Vec<OpOf<MultiRegister<String, i64>>>) {
+pub fn multi_registers(vector: &Vector) -> (MultiRegisters, Vec<OpOf<MultiRegisters>>) {
     let micro = |form: &Form| match form.items() {
         [f, key, _] if f.word() == "read" => Micro::Read(key.word().to_string()),
         [_, key, value] => {
