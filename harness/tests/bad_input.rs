@@ -38,64 +38,80 @@ fn said_to(flags: &str) -> String {
     said(&[], &args)
 }
 
+/// Screens one after the other, each under what the mistake is.
+#[derive(Default)]
+struct Transcript(String);
+
+impl Transcript {
+    fn add(&mut self, mistake: &str, screen: String) {
+        self.0.push_str(&format!("# {mistake}\n{screen}\n\n"));
+    }
+}
+
 #[test]
 fn of_names() {
-    insta::assert_snapshot!("unknown recipe", said(&[], &["run", "redis/setnx"]));
-    insta::assert_snapshot!("unknown command", said(&[], &["runn"]));
-    insta::assert_snapshot!("unknown flag", said_to("--clints 3"));
-    insta::assert_snapshot!("unknown fault", said_to("--faults puase:holder"));
-    insta::assert_snapshot!("unknown target", said_to("--faults pause:holdr"));
-    insta::assert_snapshot!("impossible target", said_to("--faults kill:resource"));
-    insta::assert_snapshot!("unknown version", said_to("--version 7.9"));
-    insta::assert_snapshot!("unknown setting", said_to("--set persistance=none"));
-    insta::assert_snapshot!("unknown world", said_to("--on dockr"));
-    insta::assert_snapshot!("missing recipe", said(&[], &["run"]));
-    insta::assert_snapshot!("unknown image to build", said(&[], &["images", "redis:7.9"]));
-    insta::assert_snapshot!("leader where there is none", said(&[], &["run", "redis/redlock", "--faults", "kill:leader"]));
-    insta::assert_snapshot!("workload of another kind", said_to("--workload election"));
+    let mut seen = Transcript::default();
+    seen.add("unknown recipe", said(&[], &["run", "redis/setnx"]));
+    seen.add("unknown command", said(&[], &["runn"]));
+    seen.add("unknown flag", said_to("--clints 3"));
+    seen.add("unknown fault", said_to("--faults puase:holder"));
+    seen.add("unknown target", said_to("--faults pause:holdr"));
+    seen.add("impossible target", said_to("--faults kill:resource"));
+    seen.add("unknown version", said_to("--version 7.9"));
+    seen.add("unknown setting", said_to("--set persistance=none"));
+    seen.add("unknown world", said(&[], &["run", "redis/set-nx", "--on", "dockr"]));
+    seen.add("missing recipe", said(&[], &["run"]));
+    seen.add("unknown image to build", said(&[], &["images", "redis:7.9"]));
+    seen.add("leader where there is none", said(&[], &["run", "redis/redlock", "--faults", "kill:leader"]));
+    seen.add("workload of another kind", said_to("--workload election"));
+    insta::assert_snapshot!(seen.0);
 }
 
 #[test]
 fn of_values() {
-    insta::assert_snapshot!("setting of another kind", said_to("--set persistence=sometimes"));
-    insta::assert_snapshot!("setting without value", said_to("--set persistence"));
-    insta::assert_snapshot!("too many nodes", said_to("--nodes 3"));
-    insta::assert_snapshot!("no nodes", said(&[], &["run", "etcd/lease-lock", "--nodes", "0"]));
-    insta::assert_snapshot!("no clients", said_to("--clients 0"));
-    insta::assert_snapshot!("too many clients", said_to("--clients 101"));
-    insta::assert_snapshot!("negative clients", said_to("--clients -5"));
-    insta::assert_snapshot!("ttl too short", said_to("--ttl 5ms"));
-    insta::assert_snapshot!("ttl without unit", said_to("--ttl 2"));
-    insta::assert_snapshot!("time of an unknown unit", said_to("--time 2d"));
-    insta::assert_snapshot!("time too short", said_to("--time 0s"));
-    insta::assert_snapshot!("negative time", said_to("--time -3s"));
-    insta::assert_snapshot!("rate of nothing", said_to("--rate 0"));
-    insta::assert_snapshot!("rate beyond reason", said_to("--rate 1e300"));
-    insta::assert_snapshot!("unknown expectation", said_to("--expect good"));
-    insta::assert_snapshot!("version and image", said_to("--version 7.0 --image redis:7"));
+    let mut seen = Transcript::default();
+    seen.add("setting of another kind", said_to("--set persistence=sometimes"));
+    seen.add("setting without value", said_to("--set persistence"));
+    seen.add("too many nodes", said_to("--nodes 3"));
+    seen.add("no nodes", said(&[], &["run", "etcd/lease-lock", "--nodes", "0"]));
+    seen.add("no clients", said_to("--clients 0"));
+    seen.add("too many clients", said_to("--clients 101"));
+    seen.add("negative clients", said_to("--clients -5"));
+    seen.add("ttl too short", said_to("--ttl 5ms"));
+    seen.add("ttl without unit", said_to("--ttl 2"));
+    seen.add("time of an unknown unit", said_to("--time 2d"));
+    seen.add("time too short", said_to("--time 0s"));
+    seen.add("negative time", said_to("--time -3s"));
+    seen.add("rate of nothing", said_to("--rate 0"));
+    seen.add("rate beyond reason", said_to("--rate 1e300"));
+    seen.add("unknown expectation", said_to("--expect good"));
+    seen.add("version and image", said_to("--version 7.0 --image redis:7"));
+    insta::assert_snapshot!(seen.0);
 }
 
 #[test]
 fn in_files() {
-    insta::assert_snapshot!("file without recipe", said_of("clients = 5\n"));
-    insta::assert_snapshot!("file with unknown recipe", said_of("name = \"x\"\nrecipe = \"redis/setnx\"\n"));
-    insta::assert_snapshot!("unknown key", said_of("recipe = \"redis/set-nx\"\nclinets = 5\n"));
-    insta::assert_snapshot!("unknown key of system", said_of("recipe = \"redis/set-nx\"\n[system]\nverion = \"7.0\"\n"));
-    insta::assert_snapshot!("wrong type", said_of("recipe = \"redis/set-nx\"\nclients = \"five\"\n"));
-    insta::assert_snapshot!("number out of range", said_of("recipe = \"redis/set-nx\"\nclients = 1000\n"));
-    insta::assert_snapshot!("number that is no duration", said_of("recipe = \"redis/set-nx\"\nttl = 2\n"));
-    insta::assert_snapshot!("syntax", said_of("recipe = \"redis/set-nx\"\nclients = [\n"));
-    insta::assert_snapshot!("unknown check", said_of("recipe = \"redis/set-nx\"\nexpect = { exclusoin = \"valid\" }\n"));
-    insta::assert_snapshot!("unknown verdict", said_of("recipe = \"redis/set-nx\"\nexpect = { exclusion = \"vald\" }\n"));
-    insta::assert_snapshot!("unknown fault in a file", said_of("recipe = \"redis/set-nx\"\n[faults.puase]\ntarget = \"holder\"\n"));
-    insta::assert_snapshot!("unknown setting in a file", said_of("recipe = \"redis/set-nx\"\n[settings]\npersistance = \"none\"\n"));
-    insta::assert_snapshot!("span upside down", said_of("recipe = \"redis/set-nx\"\n[rates]\nthink_ms = [5, 1]\n"));
-    insta::assert_snapshot!("name that is no folder", said_of("name = \"../../x\"\nrecipe = \"redis/set-nx\"\n"));
+    let mut seen = Transcript::default();
+    seen.add("file without recipe", said_of("clients = 5\n"));
+    seen.add("file with unknown recipe", said_of("name = \"x\"\nrecipe = \"redis/setnx\"\n"));
+    seen.add("unknown key", said_of("recipe = \"redis/set-nx\"\nclinets = 5\n"));
+    seen.add("unknown key of system", said_of("recipe = \"redis/set-nx\"\n[system]\nverion = \"7.0\"\n"));
+    seen.add("wrong type", said_of("recipe = \"redis/set-nx\"\nclients = \"five\"\n"));
+    seen.add("number out of range", said_of("recipe = \"redis/set-nx\"\nclients = 1000\n"));
+    seen.add("number that is no duration", said_of("recipe = \"redis/set-nx\"\nttl = 2\n"));
+    seen.add("syntax", said_of("recipe = \"redis/set-nx\"\nclients = [\n"));
+    seen.add("unknown check", said_of("recipe = \"redis/set-nx\"\nexpect = { exclusoin = \"valid\" }\n"));
+    seen.add("unknown verdict", said_of("recipe = \"redis/set-nx\"\nexpect = { exclusion = \"vald\" }\n"));
+    seen.add("unknown fault in a file", said_of("recipe = \"redis/set-nx\"\n[faults.puase]\ntarget = \"holder\"\n"));
+    seen.add("unknown setting in a file", said_of("recipe = \"redis/set-nx\"\n[settings]\npersistance = \"none\"\n"));
+    seen.add("span upside down", said_of("recipe = \"redis/set-nx\"\n[rates]\nthink_ms = [5, 1]\n"));
+    seen.add("name that is no folder", said_of("name = \"../../x\"\nrecipe = \"redis/set-nx\"\n"));
     let late = "recipe = \"redis/set-nx\"\ntime = \"10s\"\n[[schedule]]\nkind = \"pause\"\ntarget = \"holder\"\nat_ms = 12000\nlasts_ms = 500\n";
-    insta::assert_snapshot!("fault after the end", said_of(late));
+    seen.add("fault after the end", said_of(late));
     let both = "recipe = \"redis/set-nx\"\n[faults.pause]\n[[schedule]]\nkind = \"pause\"\ntarget = \"holder\"\nat_ms = 1000\nlasts_ms = 500\n";
-    insta::assert_snapshot!("faults and schedule", said_of(both));
-    insta::assert_snapshot!("no file", said(&[], &["run", "nothing.toml"]));
+    seen.add("faults and schedule", said_of(both));
+    seen.add("no file", said(&[], &["run", "nothing.toml"]));
+    insta::assert_snapshot!(seen.0);
 }
 
 #[test]
@@ -107,9 +123,11 @@ fn a_file_of_other_bytes_is_no_experiment() {
 
 #[test]
 fn without_an_engine() {
-    insta::assert_snapshot!("no socket", said_to(""));
+    let mut seen = Transcript::default();
+    seen.add("no socket", said_to(""));
     let output = fencepost().env("DOCKER_HOST", "tcp://127.0.0.1:1").args(["run", "redis/set-nx", "--on", "docker"]).output();
-    insta::assert_snapshot!("nobody listens", screen(&output.expect("the binary runs")));
+    seen.add("nobody listens", screen(&output.expect("the binary runs")));
+    insta::assert_snapshot!(seen.0);
     for command in ["clean", "images"] {
         assert!(said(&[], &[command]).ends_with("exit 69"));
     }
@@ -155,21 +173,27 @@ const ACQUIRE: &str = r#"{"index":0,"time":1,"process":0,"node":"c1","type":"inv
 
 #[test]
 fn histories() {
+    let mut seen = Transcript::default();
     let check = |history: &str| said(&[("history.jsonl", history)], &["check", "history.jsonl"]);
-    insta::assert_snapshot!("line that is no JSON", check(&format!("{ACQUIRE}{{\"index\":2,\n{ACQUIRE}")));
-    insta::assert_snapshot!("line that lacks a field", check(&format!("{ACQUIRE}{{\"index\":2,\"time\":3}}\n")));
-    insta::assert_snapshot!("completion without invocation", check(ACQUIRE.lines().nth(1).expect("two lines")));
+    seen.add("line that is no JSON", check(&format!("{ACQUIRE}{{\"index\":2,\n{ACQUIRE}")));
+    seen.add("line that lacks a field", check(&format!("{ACQUIRE}{{\"index\":2,\"time\":3}}\n")));
+    seen.add("completion without invocation", check(ACQUIRE.lines().nth(1).expect("two lines")));
     let twice = ACQUIRE.lines().next().expect("two lines");
-    insta::assert_snapshot!("two invocations of a process", check(&format!("{twice}\n{twice}\n")));
-    insta::assert_snapshot!("no history", check("something else altogether"));
-    insta::assert_snapshot!("no such history", said(&[], &["check", "nothing"]));
-    insta::assert_snapshot!("folder that is no run", said(&[], &["check", "."]));
-    insta::assert_snapshot!("report of no run", said(&[], &["report", "."]));
+    seen.add("two invocations of a process", check(&format!("{twice}\n{twice}\n")));
+    seen.add("no history", check("something else altogether"));
+    seen.add("no such history", said(&[], &["check", "nothing"]));
+    seen.add("folder that is no run", said(&[], &["check", "."]));
+    seen.add("report of no run", said(&[], &["report", "."]));
+    insta::assert_snapshot!(seen.0);
 }
 
 #[test]
 fn a_torn_last_line_is_only_a_note() {
     let torn = format!("{ACQUIRE}{{\"index\":2,\"ti");
-    let text = said(&[("history.jsonl", &torn)], &["check", "history.jsonl"]);
-    assert!(text.contains("note: history.jsonl: line 3 is torn and was dropped") && text.ends_with("exit 2"), "{text}");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let history = folder.path().join("history.jsonl");
+    fs::write(&history, torn).expect("the file is written");
+    let output = fencepost().arg("check").arg(&history).output().expect("the binary runs");
+    assert!(text(&output).contains("history.jsonl: line 3 is torn and was dropped"), "{}", text(&output));
+    assert_eq!(output.status.code(), Some(2), "nothing was contended");
 }

@@ -119,6 +119,7 @@ impl Source {
 fn with_suggestion(message: &str) -> String {
     let message = match message.rsplit_once("expected ") {
         Some((before, "u32" | "u64" | "i64")) => &format!("{before}expected a whole number"),
+        Some((_, "a string")) => &format!("{message}: write it in quotes"),
         _ => message,
     };
     let mut quoted = message.split('`').skip(1).step_by(2);

@@ -175,7 +175,8 @@ fn recipe(file: &ExperimentFile, place: &Place<'_>) -> Result<&'static RecipeInf
     };
     let span = place.source.map(|_| name.span());
     recipes::find(name.get_ref()).map_err(|error| {
-        place.wrong(span, "", &format!("{error}\n  `fencepost list` shows all recipes; a file's name ends in .toml"))
+        let file = if place.source.is_none() { "; a file's name ends in .toml" } else { "" };
+        place.wrong(span, "", &format!("{error}\n  `fencepost list` shows all recipes{file}"))
     })
 }
 
@@ -183,8 +184,9 @@ fn workload(recipe: &RecipeInfo, asked: Option<Workload>, place: &Place<'_>) -> 
     let workload = asked.unwrap_or(recipe.workload);
     let election = |workload| workload == Workload::Election;
     if election(workload) != election(recipe.workload) {
-        let message = format!("{} cannot be driven by that workload; leave it out to take its own", recipe.name);
-        return Err(place.wrong(None, "workload", &message));
+        let fits = if election(recipe.workload) { "election" } else { "lock or lease" };
+        let message = format!("{} cannot be driven by {}: use {fits}", recipe.name, workload.name());
+        return Err(place.wrong(None, "--workload", &message));
     }
     Ok(workload)
 }
@@ -242,7 +244,7 @@ fn rates(file: &ExperimentFile, flags: &Flags, place: &Place<'_>) -> Result<Rate
     rates.check().map_err(|error| place.wrong(span, "", &error.to_string()))?;
     if let Some(rate) = flags.rate {
         if !RATE.contains(&rate) {
-            let message = format!("--rate: {rate} is out of range: {} to {} tries a second", RATE.start(), RATE.end());
+            let message = format!("--rate: {rate:?} is out of range: {} to {} tries a second", RATE.start(), RATE.end());
             return Err(Error::Usage(message));
         }
         let pause_ms = (1000.0 / rate) as u64;
