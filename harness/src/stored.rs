@@ -54,6 +54,9 @@ pub fn judge_run(folder: &RunFolder) -> Result<Rejudged> {
 /// Judges a history of its own, with the resource's log if that lies beside it.
 pub fn judge_file(path: &Path) -> Result<Rejudged> {
     let (mut history, notes) = read_history(path)?;
+    if let (None, Some(note)) = (history.events().next(), notes.first()) {
+        return Err(Error::Data(format!("{note}; nothing else is in it: this is no history")));
+    }
     history.sort();
     history.check_form().map_err(|error| Error::Data(format!("{}: {error}", path.display())))?;
     let resource = read_resource(&path.with_file_name(RESOURCE))?;

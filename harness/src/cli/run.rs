@@ -52,6 +52,9 @@ async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
     if experiment.on == On::Sim {
         return Err(Error::Unavailable("the simulated world is not part of this build; use --on docker".into()));
     }
+    if let Some(path) = &args.junit {
+        can_be_written(path)?;
+    }
     let engine = Engine::connect().await?;
     // Tidying is a courtesy: what cannot be removed now is told by `doctor` and removed by `clean`.
     let _ = clean::remove_abandoned(&engine).await;
@@ -104,12 +107,13 @@ fn finish(
     }
     if args.json {
         output::print(&verdict);
-    } else {
+    } else if !outcome.nodes.clients.is_empty() {
+        // Before there are clients there is nothing to show but what went wrong.
         output::print(&output::table(&run));
     }
-    if let Some(why) = &outcome.failure {
-        eprintln!("error: the harness failed: {why}");
-        return Ok(exit::HARNESS);
+    if let Some(failure) = &outcome.failure {
+        eprintln!("error: {}", failure.of_a_run());
+        return Ok(failure.exit_code());
     }
     Ok(if outcome.interrupted { exit::INTERRUPTED } else { output::exit_code(&run.judgement) })
 }
@@ -117,6 +121,12 @@ fn finish(
 fn write_junit(path: &std::path::Path, run: &RunData) -> Result<()> {
     let xml = reports::junit::render(run).map_err(|error| Error::Harness(error.to_string()))?;
     std::fs::write(path, xml).map_err(|error| Error::Harness(format!("failed to write {}: {error}", path.display())))
+}
+
+/// Found out before the run, not after it.
+fn can_be_written(path: &std::path::Path) -> Result<()> {
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    opened.map(drop).map_err(|error| Error::Usage(format!("--junit: {} cannot be written: {error}", path.display())))
 }
 
 fn run_json(
