@@ -73,11 +73,13 @@ async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
     let mut outcome = run.go().await;
     drop(progress);
 
+    let begun = std::time::Instant::now();
     for (node, log) in world.logs() {
         folder.write(&format!("nodes/{node}/process.log"), log)?;
     }
+    outcome.phases_ms.insert("collect".into(), begun.elapsed().as_secs_f64() * 1000.0);
     let facts = world.facts();
-    folder.write("run.json", run_json(&args, &experiment, &outcome, &facts)?)?;
+    folder.write("run.json", run_json(&args, &experiment, &folder, &outcome, &facts)?)?;
     let begun = std::time::Instant::now();
     let version = stored::version(&json!(facts));
     let judged = judge(folder.path(), &experiment, &outcome, "docker", version)?;
@@ -95,7 +97,7 @@ fn finish(
     facts: &serde_json::Map<String, Value>,
 ) -> Result<u8> {
     judged.notes.iter().for_each(|note| eprintln!("note: {note}"));
-    let mut run = output::run_data(experiment, folder, judged, &outcome.nodes, facts, &output::repeat(experiment));
+    let mut run = output::run_data(experiment, folder, judged, &outcome.nodes, facts, &output::repeat(experiment, folder));
     run.judgement.phases_ms = outcome.phases_ms.clone();
     let begun = std::time::Instant::now();
     output::write_reports(folder, &run)?;
@@ -132,6 +134,7 @@ fn can_be_written(path: &std::path::Path) -> Result<()> {
 fn run_json(
     args: &RunArgs,
     experiment: &Experiment,
+    folder: &RunFolder,
     outcome: &Outcome,
     facts: &serde_json::Map<String, Value>,
 ) -> Result<String> {
@@ -140,7 +143,7 @@ fn run_json(
         "fencepost": env!("CARGO_PKG_VERSION"),
         "world": "docker",
         "asked": args.what,
-        "repeat": output::repeat(experiment),
+        "repeat": output::repeat(experiment, folder),
         "experiment": experiment.name,
         "recipe": experiment.recipe.name,
         "system": experiment.system().name,
