@@ -1,1 +1,3 @@
 //! Worlds, agents, the run loop, the store and the command line.
+
+pub mod sim;
