@@ -1,0 +1,106 @@
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::Endpoint;
+
+/// Everything one client needs to know. The harness sends it as JSON to the client's process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClientConfig {
+    /// This client's index, from 0.
+    pub client: u32,
+    /// Number of clients in the run.
+    pub clients: u32,
+    /// Its first process number; the next is this plus `clients`. Normally `client`.
+    pub first_process: u32,
+    /// The node it runs on: `c1`, …
+    pub node: String,
+    /// Recipe by name: `redis/set-nx`, …
+    pub recipe: String,
+    /// How to drive it.
+    pub workload: Workload,
+    /// Time to live of a grant, milliseconds.
+    pub ttl_ms: u64,
+    /// The recipe's own settings.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// The servers. A client starts with the one at its own index, and goes to the next when it reconnects.
+    pub endpoints: Vec<Endpoint>,
+    /// The protected resource.
+    pub resource: Endpoint,
+    /// Rates and limits.
+    #[serde(default)]
+    pub rates: Rates,
+}
+
+/// What drives the recipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Workload {
+    /// Acquire, read-modify-write, release, again and again.
+    Lock,
+    /// Hold over several TTLs with renewals, writing regularly.
+    Lease,
+    /// Campaign, work while leading, resign now and then; others observe.
+    Election,
+}
+
+/// How often and how long, in milliseconds; spans are drawn evenly from the node's generator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rates {
+    /// Number of locks (or elections) the clients contend for.
+    pub locks: u32,
+    /// Pause between two tries.
+    pub think_ms: (u64, u64),
+    /// How long one acquire waits, as a share of the TTL in percent.
+    pub wait_percent: (u64, u64),
+    /// How long a lock is held, as a share of the TTL in percent.
+    pub hold_percent: (u64, u64),
+    /// How long a lease or leadership is held, as a share of the TTL in percent.
+    pub lease_hold_percent: (u64, u64),
+    /// Pause between two writes in one hold of a lease or leadership.
+    pub write_every_ms: (u64, u64),
+    /// When a grant is renewed, as a share of the TTL gone in percent.
+    pub renew_at_percent: u64,
+    /// Limit of a call to a store or to the resource; 0: half the TTL, between 250 ms and 2 s.
+    pub call_limit_ms: u64,
+    /// How long a client may take to end once it is told to stop.
+    pub stop_limit_ms: u64,
+}
+
+impl Default for Rates {
+    fn default() -> Rates {
+        Rates {
+            locks: 1,
+            think_ms: (5, 60),
+            wait_percent: (50, 150),
+            hold_percent: (2, 10),
+            lease_hold_percent: (100, 300),
+            write_every_ms: (40, 120),
+            renew_at_percent: 67,
+            call_limit_ms: 0,
+            stop_limit_ms: 3000,
+        }
+    }
+}
+
+impl ClientConfig {
+    /// Time to live of a grant.
+    pub fn ttl(&self) -> Duration {
+        Duration::from_millis(self.ttl_ms)
+    }
+
+    /// Limit of one call to a store or to the resource.
+    pub fn call_limit(&self) -> Duration {
+        match self.rates.call_limit_ms {
+            0 => Duration::from_millis((self.ttl_ms / 2).clamp(250, 2000)),
+            given => Duration::from_millis(given),
+        }
+    }
+
+    /// Names of the locks: `a`, `b`, …
+    pub fn locks(&self) -> Vec<String> {
+        (0..self.rates.locks.clamp(1, 26)).map(|number| char::from(b'a' + number as u8).to_string()).collect()
+    }
+}
