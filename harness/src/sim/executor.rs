@@ -22,7 +22,7 @@ use super::{
 };
 
 /// More polls than this at one instant, and the run counts as stuck.
-const POLLS_PER_INSTANT_MAX: u64 = 10_000_000;
+const POLLS_PER_INSTANT_MAX: u64 = 1_000_000;
 
 /// Why a run cannot go on. A defect of the harness or of a recipe, never a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

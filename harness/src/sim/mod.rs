@@ -21,6 +21,7 @@ pub mod executor;
 pub mod net;
 pub mod node;
 pub mod rng;
+pub mod rpc;
 mod timer;
 
 pub use executor::{Sim, Stuck};

@@ -6,7 +6,7 @@ use std::{
     collections::VecDeque,
     future::poll_fn,
     rc::Rc,
-    task::{Poll, Waker},
+    task::{Context, Poll, Waker},
 };
 
 use super::{Fate, Net, Payload, Port};
@@ -182,28 +182,30 @@ impl Connection {
 
     /// The next message. Only one task may wait at a time.
     pub async fn recv<T: Payload>(&self) -> Result<T, Closed> {
-        poll_fn(|context| {
-            let mut net = self.core.net.borrow_mut();
-            let now = self.core.now();
-            let Some(stream) = net.streams.get_mut(self.incoming as usize) else { return Poll::Pending };
-            match stream.in_flight.front() {
-                Some((arrival, Item::Data(_))) if *arrival <= now => {}
-                Some((arrival, Item::Fin)) if *arrival <= now => return Poll::Ready(Err(Closed)),
-                _ => {
-                    match &mut stream.waiting {
-                        Some(old) if old.will_wake(context.waker()) => {}
-                        other => *other = Some(context.waker().clone()),
-                    }
-                    return Poll::Pending;
+        poll_fn(|context| self.poll_recv(context)).await
+    }
+
+    /// See [`Connection::recv`]; wakes the last caller.
+    pub fn poll_recv<T: Payload>(&self, context: &mut Context<'_>) -> Poll<Result<T, Closed>> {
+        let mut net = self.core.net.borrow_mut();
+        let now = self.core.now();
+        let Some(stream) = net.streams.get_mut(self.incoming as usize) else { return Poll::Pending };
+        match stream.in_flight.front() {
+            Some((arrival, Item::Data(_))) if *arrival <= now => {}
+            Some((arrival, Item::Fin)) if *arrival <= now => return Poll::Ready(Err(Closed)),
+            _ => {
+                match &mut stream.waiting {
+                    Some(old) if old.will_wake(context.waker()) => {}
+                    other => *other = Some(context.waker().clone()),
                 }
+                return Poll::Pending;
             }
-            match stream.in_flight.pop_front() {
-                // A message of another type is a protocol error, which ends a real connection too.
-                Some((_, Item::Data(data))) => Poll::Ready(data.downcast().map(|m| *m).map_err(|_| Closed)),
-                _ => Poll::Ready(Err(Closed)),
-            }
-        })
-        .await
+        }
+        match stream.in_flight.pop_front() {
+            // A message of another type is a protocol error, which ends a real connection too.
+            Some((_, Item::Data(data))) => Poll::Ready(data.downcast().map(|m| *m).map_err(|_| Closed)),
+            _ => Poll::Ready(Err(Closed)),
+        }
     }
 }
 
