@@ -20,6 +20,8 @@ pub mod disk;
 pub mod executor;
 pub mod net;
 pub mod node;
+pub mod redis;
+pub mod resource;
 pub mod rng;
 pub mod rpc;
 mod timer;
