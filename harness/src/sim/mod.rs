@@ -20,6 +20,7 @@ pub mod disk;
 pub mod executor;
 pub mod net;
 pub mod node;
+pub mod raft;
 pub mod redis;
 pub mod resource;
 pub mod rng;

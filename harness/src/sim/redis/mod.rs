@@ -6,4 +6,4 @@ mod server;
 
 pub use client::RedisClient;
 pub use keyspace::{Change, Keyspace};
-pub use server::{Persistence, PORT, start};
+pub use server::{PORT, Persistence, start};
