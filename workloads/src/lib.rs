@@ -1,7 +1,11 @@
 //! Primitives, store clients, recipes and the workloads that drive them.
 
 pub mod api;
+pub mod clients;
 pub mod env;
 pub mod error;
 pub mod primitive;
+pub mod real_env;
+pub mod recipes;
+pub mod resource;
 pub mod workload;

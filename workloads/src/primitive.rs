@@ -12,10 +12,12 @@ use crate::error::OpResult;
 pub struct Grant {
     /// Fencing token (a leader's term), where the recipe has one.
     pub token: Option<u64>,
-    /// How long the service promised the grant for, counted from the request's invocation.
+    /// How long the service promised the grant for, counted from `asked`; less the drift that the recipe allows for.
     pub ttl: Option<Duration>,
     /// Until when the client may rely on it: [`crate::env::Env::now`] nanoseconds. `None`: it never looks.
     pub deadline: Option<u64>,
+    /// When the request that the promise counts from was sent: [`crate::env::Env::now`] nanoseconds.
+    pub asked: Option<u64>,
     /// The service's name for the lease or session behind the grant.
     pub lease: Option<String>,
 }
@@ -29,6 +31,8 @@ pub trait Lock {
     async fn renew(&mut self, name: &str) -> OpResult<Grant>;
     /// Gives the grant back. `Definite` means that it was no longer ours.
     async fn release(&mut self, name: &str) -> OpResult<()>;
+    /// Whether the recipe's connections are still good; if not, the client replaces it by a new one at another server.
+    fn usable(&self) -> bool;
     /// Raised when the service tells the client that its grant is gone, where the recipe listens for that.
     fn lost(&self) -> Option<Lost> {
         None
@@ -55,6 +59,8 @@ pub trait Election {
     async fn resign(&mut self, name: &str) -> OpResult<()>;
     /// Who leads now.
     async fn observe(&mut self, name: &str) -> OpResult<Option<Leader>>;
+    /// See [`Lock::usable`].
+    fn usable(&self) -> bool;
     /// See [`Lock::lost`].
     fn lost(&self) -> Option<Lost> {
         None

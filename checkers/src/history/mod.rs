@@ -1,5 +1,21 @@
 //! The ordered log of invocations, completions and fault events.
+//!
+//! One storage for all histories: [`History`] keeps each event in a row of fixed size and its value in a packed
+//! arena, about 50 bytes an event. Checks look at [`Row`]s and [`Value`]s; [`Event`] is the owned, readable form
+//! of one row, which the recorder writes and reports show.
 
+mod error;
 mod event;
+pub mod jsonl;
+mod operations;
+mod order;
+mod resource;
+mod table;
+mod wellformed;
 
+pub use error::{Malformed, ReadError, ReadOptions};
 pub use event::{Event, EventKind, Process};
+pub use operations::{Operation, Operations, Outcome};
+pub use resource::{ResourceEntry, ResourceOp};
+pub use table::{History, Key, Row, Value, View};
+pub use wellformed::IllFormed;

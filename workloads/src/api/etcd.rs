@@ -181,4 +181,6 @@ pub trait EtcdApi {
     async fn resign(&self, leader: &LeaderKey) -> OpResult<()>;
     /// `v3election.Leader`: who leads, if anyone.
     async fn leader(&self, name: &str) -> OpResult<Option<KeyValue>>;
+    /// Whether the connection can still be used.
+    fn usable(&self) -> bool;
 }

@@ -69,4 +69,6 @@ pub trait RedisApi {
     async fn time(&self) -> OpResult<u64>;
     /// `EVAL`, with the whole source, once.
     async fn eval(&self, script: &'static Script, keys: &[&str], args: &[&str]) -> OpResult<Value>;
+    /// Whether the connection can still be used.
+    fn usable(&self) -> bool;
 }

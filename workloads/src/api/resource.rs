@@ -56,4 +56,6 @@ pub struct Reply {
 pub trait ResourceApi {
     /// One request.
     async fn request(&self, request: Request) -> OpResult<Reply>;
+    /// Whether the connection can still be used.
+    fn usable(&self) -> bool;
 }

@@ -122,4 +122,6 @@ pub trait ZkApi {
     async fn close(&self) -> OpResult<()>;
     /// Drops the connection without ending the session, to attach to it elsewhere.
     fn detach(&self);
+    /// Whether the connection can still be used.
+    fn usable(&self) -> bool;
 }

@@ -45,6 +45,17 @@ pub enum Workload {
     Election,
 }
 
+impl Workload {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Workload::Lock => "lock",
+            Workload::Lease => "lease",
+            Workload::Election => "election",
+        }
+    }
+}
+
 /// How often and how long, in milliseconds; spans are drawn evenly from the node's generator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -65,7 +76,7 @@ pub struct Rates {
     pub renew_at_percent: u64,
     /// Limit of a call to a store or to the resource; 0: half the TTL, between 250 ms and 2 s.
     pub call_limit_ms: u64,
-    /// How long a client may take to end once it is told to stop.
+    /// How long one operation may go on once the client is told to stop; 0: as long as an acquire may wait, and two calls.
     pub stop_limit_ms: u64,
 }
 
@@ -74,13 +85,13 @@ impl Default for Rates {
         Rates {
             locks: 1,
             think_ms: (5, 60),
-            wait_percent: (50, 150),
+            wait_percent: (30, 90),
             hold_percent: (2, 10),
             lease_hold_percent: (100, 300),
             write_every_ms: (40, 120),
             renew_at_percent: 67,
             call_limit_ms: 0,
-            stop_limit_ms: 3000,
+            stop_limit_ms: 0,
         }
     }
 }
@@ -95,6 +106,15 @@ impl ClientConfig {
     pub fn call_limit(&self) -> Duration {
         match self.rates.call_limit_ms {
             0 => Duration::from_millis((self.ttl_ms / 2).clamp(250, 2000)),
+            given => Duration::from_millis(given),
+        }
+    }
+
+    /// How long one operation may go on once the client is told to stop. A round has a handful of operations,
+    /// of which at most one can take this long: after it the client ends.
+    pub fn stop_limit(&self) -> Duration {
+        match self.rates.stop_limit_ms {
+            0 => self.ttl() * self.rates.wait_percent.1 as u32 / 100 + self.call_limit() * 2,
             given => Duration::from_millis(given),
         }
     }

@@ -1,7 +1,13 @@
 //! Workloads: a client's loop on a recipe and the protected resource, recorded as a history.
 
+mod client;
 mod config;
 mod control;
+mod hold;
+mod journal;
+mod resource;
+mod rounds;
 
+pub use client::run_client;
 pub use config::{ClientConfig, Rates, Workload};
 pub use control::{Control, EventSink, Kept, Phase};

@@ -1,0 +1,152 @@
+use super::encode::Encoder;
+use super::names::{NameCache, SharedNames};
+use super::rows::{ERROR, History, NEMESIS, Slot, UNTIMED};
+use crate::history::{EventKind, Process};
+
+/// A run of events under construction; one thread fills it, then it is appended to the whole.
+pub(in crate::history) struct Segment {
+    pub(in crate::history) names: NameCache,
+    pub(super) rows: Vec<Slot>,
+    pub(super) arena: Vec<u8>,
+    pub(super) indexes: Indexes,
+}
+
+/// What an event has beside its value.
+pub(in crate::history) struct Head<'a> {
+    pub line: u64,
+    pub index: Option<u64>,
+    pub time: Option<u64>,
+    pub process: Process,
+    pub kind: EventKind,
+    pub f: u32,
+    pub node: Option<u32>,
+    pub error: Option<&'a str>,
+}
+
+/// Whether the indexes that the source gave are dense.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::history) struct Indexes {
+    /// Index that row 0 would have.
+    base: Option<i128>,
+    /// Whether any index is other than 0: a recorder that has not yet numbered its events writes 0.
+    numbered: bool,
+    /// First row that does not fit, and its index.
+    broken: Option<(u64, u64)>,
+}
+
+impl Segment {
+    pub(in crate::history) fn new(names: &SharedNames) -> Self {
+        Self {
+            names: NameCache::new(names),
+            rows: Vec::new(),
+            arena: Vec::new(),
+            indexes: Indexes::default(),
+        }
+    }
+
+    /// Where the next value begins; write it with [`encoder`](Self::encoder), then [`push`](Self::push) its event.
+    pub(in crate::history) fn mark(&self) -> usize {
+        self.arena.len()
+    }
+
+    pub(in crate::history) fn encoder(&mut self) -> Encoder<'_> {
+        Encoder { arena: &mut self.arena, names: &mut self.names }
+    }
+
+    pub(in crate::history) fn name(&mut self, name: &str) -> u32 {
+        self.names.intern(name)
+    }
+
+    /// Forgets what was written since the mark.
+    pub(in crate::history) fn rewind(&mut self, mark: usize) {
+        self.arena.truncate(mark);
+    }
+
+    /// Ends the event whose value was written since the mark.
+    pub(in crate::history) fn push(&mut self, mark: usize, head: &Head<'_>) {
+        if self.arena.len() == mark {
+            self.encoder().null();
+        }
+        let (process, nemesis) = match head.process {
+            Process::Client(number) => (number, 0),
+            Process::Nemesis => (0, NEMESIS),
+        };
+        let mut flags = nemesis | kind_bits(head.kind);
+        if let Some(error) = head.error {
+            self.encoder().string(error);
+            flags |= ERROR;
+        }
+        if head.time.is_none() {
+            flags |= UNTIMED;
+        }
+        if let Some(index) = head.index {
+            self.indexes.add(self.rows.len() as u64, index);
+        }
+        self.rows.push(Slot {
+            time: head.time.unwrap_or_else(|| self.rows.last().map_or(0, |row| row.time)),
+            value: flags | mark as u64,
+            process,
+            line: u32::try_from(head.line).unwrap_or(u32::MAX),
+            f: head.f,
+            node: head.node.map_or(0, |node| node + 1),
+        });
+    }
+
+    pub(in crate::history) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Moves all events to the end of the history.
+    pub(in crate::history) fn append_to(&mut self, history: &mut History) {
+        history.append(self);
+        self.rows.clear();
+        self.arena.clear();
+        self.indexes = Indexes::default();
+    }
+
+    /// Bytes, about.
+    pub(in crate::history) fn memory(&self) -> usize {
+        self.rows.len() * size_of::<Slot>() + self.arena.len()
+    }
+}
+
+impl Indexes {
+    fn add(&mut self, row: u64, index: u64) {
+        self.numbered |= index != 0;
+        let base = i128::from(index) - i128::from(row);
+        if *self.base.get_or_insert(base) != base && self.broken.is_none() {
+            self.broken = Some((row, index));
+        }
+    }
+
+    /// Takes up the indexes of the rows that follow the first `rows`.
+    pub(super) fn append(&mut self, rows: u64, next: Indexes) {
+        self.numbered |= next.numbered;
+        let Some(base) = next.base.map(|base| base - i128::from(rows)) else { return };
+        let broken = next.broken.map(|(row, index)| (row + rows, index));
+        let fits = *self.base.get_or_insert(base) == base;
+        self.broken =
+            self.broken.or(if fits { broken } else { Some((rows, (base + i128::from(rows)) as u64)) });
+    }
+
+    /// The first row whose index is not its position, with that index.
+    pub(in crate::history) fn broken(&self) -> Option<(u64, u64)> {
+        if !self.numbered {
+            return None;
+        }
+        match self.base {
+            Some(base) if base != 0 => Some((0, u64::try_from(base).unwrap_or(0))),
+            _ => self.broken,
+        }
+    }
+}
+
+fn kind_bits(kind: EventKind) -> u64 {
+    let kind: u64 = match kind {
+        EventKind::Invoke => 0,
+        EventKind::Ok => 1,
+        EventKind::Fail => 2,
+        EventKind::Info => 3,
+    };
+    kind << super::rows::KIND_SHIFT
+}

@@ -1,0 +1,14 @@
+//! Where a history's events are kept: rows of fixed size, values packed in one arena, recurring names once.
+
+mod builder;
+mod display;
+mod encode;
+mod names;
+mod rows;
+mod value;
+
+pub(in crate::history) use builder::{Head, Segment};
+pub(in crate::history) use encode::Encoder;
+pub(in crate::history) use names::{NameCache, SharedNames};
+pub use rows::{History, Row};
+pub use value::{Key, Value, View};

@@ -1,0 +1,364 @@
+use std::cmp::Ordering;
+
+use serde_json::{Map, Value as Json};
+
+use super::encode::{key, tag};
+use super::names::Names;
+
+/// A cursor on one packed value of a history; copying it costs nothing.
+///
+/// What JSON knows and what EDN knows are both kept: `:x` and `"x"` are different values, though
+/// [`as_str`](Value::as_str) gives `x` for either.
+#[derive(Clone, Copy)]
+pub struct Value<'h> {
+    /// Begins with the value; what lies behind it is of no concern.
+    bytes: &'h [u8],
+    names: &'h Names,
+}
+
+/// A value taken apart by one level.
+#[derive(Clone, Copy, Debug)]
+pub enum View<'h> {
+    /// `null`, `nil`, or nothing.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A whole number above `i64::MAX`.
+    UInt(u64),
+    /// Any other number that the machine has, NaN and the infinities included.
+    Float(f64),
+    /// A number that no machine number holds, as text: `1/3`, `123456789012345678901`.
+    Number(&'h str),
+    /// A string.
+    String(&'h str),
+    /// An EDN keyword without its colon.
+    Keyword(&'h str),
+    /// An EDN symbol.
+    Symbol(&'h str),
+    /// An EDN character.
+    Char(&'h str),
+    /// A JSON array or EDN vector.
+    Array(Items<'h>),
+    /// An EDN list.
+    List(Items<'h>),
+    /// An EDN set.
+    Set(Items<'h>),
+    /// A JSON object or EDN map.
+    Object(Entries<'h>),
+    /// An EDN tagged value.
+    Tagged(&'h str, Value<'h>),
+}
+
+/// The key of an object's entry.
+#[derive(Clone, Copy, Debug)]
+pub enum Key<'h> {
+    /// A JSON key or an EDN keyword.
+    Name(&'h str),
+    /// Any other EDN value.
+    Value(Value<'h>),
+}
+
+/// Iterator over the items of an array, list or set.
+#[derive(Clone, Copy, Debug)]
+pub struct Items<'h> {
+    rest: Value<'h>,
+}
+
+/// Iterator over the entries of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Entries<'h> {
+    rest: Value<'h>,
+}
+
+impl<'h> Value<'h> {
+    pub(super) fn new(bytes: &'h [u8], names: &'h Names) -> Self {
+        Self { bytes, names }
+    }
+
+    /// Taken apart by one level.
+    pub fn view(self) -> View<'h> {
+        self.split().0
+    }
+
+    /// Whether it is `null`, `nil`, or nothing.
+    pub fn is_null(self) -> bool {
+        self.bytes[0] == tag::NULL
+    }
+
+    /// A truth value.
+    pub fn as_bool(self) -> Option<bool> {
+        if let View::Bool(value) = self.view() { Some(value) } else { None }
+    }
+
+    /// A whole number from 0 to 2⁶⁴ − 1.
+    pub fn as_u64(self) -> Option<u64> {
+        match self.view() {
+            View::Int(value) => u64::try_from(value).ok(),
+            View::UInt(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// A whole number from −2⁶³ to 2⁶³ − 1.
+    pub fn as_i64(self) -> Option<i64> {
+        if let View::Int(value) = self.view() { Some(value) } else { None }
+    }
+
+    /// Any number that the machine has, rounded if need be.
+    pub fn as_f64(self) -> Option<f64> {
+        match self.view() {
+            View::Int(value) => Some(value as f64),
+            View::UInt(value) => Some(value as f64),
+            View::Float(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The text of a string, keyword, symbol or character.
+    pub fn as_str(self) -> Option<&'h str> {
+        match self.view() {
+            View::String(text) | View::Keyword(text) | View::Symbol(text) | View::Char(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The entry of an object with this key; null when there is none, or when this is no object.
+    pub fn get(self, key: &str) -> Value<'h> {
+        self.entries().find(|(found, _)| found.as_str() == Some(key)).map_or(self.null(), |(_, value)| value)
+    }
+
+    /// The item of an array, list or set at this position; null when there is none.
+    pub fn at(self, index: usize) -> Value<'h> {
+        self.items().nth(index).unwrap_or(self.null())
+    }
+
+    /// The items of an array, list or set; none for anything else.
+    pub fn items(self) -> Items<'h> {
+        match self.view() {
+            View::Array(items) | View::List(items) | View::Set(items) => items,
+            _ => Items { rest: self.nothing() },
+        }
+    }
+
+    /// The entries of an object; none for anything else.
+    pub fn entries(self) -> Entries<'h> {
+        if let View::Object(entries) = self.view() { entries } else { Entries { rest: self.nothing() } }
+    }
+
+    /// The packed form, which is equal within one history exactly for equal values (of equal order, where they
+    /// have entries). Serves as a key in maps.
+    pub fn bytes(self) -> &'h [u8] {
+        &self.bytes[..self.bytes.len() - self.skip().len()]
+    }
+
+    /// As JSON. What JSON lacks becomes its nearest: keywords, symbols and characters become strings, lists and
+    /// sets arrays, numbers beyond the machine's and NaN strings as EDN writes them, keys the EDN text of the
+    /// key, tagged values an object with the tag as its one key.
+    pub fn to_json(self) -> Json {
+        match self.view() {
+            View::Null => Json::Null,
+            View::Bool(value) => value.into(),
+            View::Int(value) => value.into(),
+            View::UInt(value) => value.into(),
+            View::Float(value) if value.is_finite() => value.into(),
+            View::Float(value) => format!("{}", FloatName(value)).into(),
+            View::Number(text)
+            | View::String(text)
+            | View::Keyword(text)
+            | View::Symbol(text)
+            | View::Char(text) => text.into(),
+            View::Array(items) | View::List(items) | View::Set(items) => items.map(Value::to_json).collect(),
+            View::Object(entries) => {
+                let entries = entries.map(|(key, value)| (key.to_string(), value.to_json()));
+                Json::Object(entries.collect())
+            }
+            View::Tagged(name, value) => Json::Object(Map::from_iter([(name.to_owned(), value.to_json())])),
+        }
+    }
+
+    /// The value packed behind this one.
+    pub(super) fn following(self) -> Value<'h> {
+        self.from(self.skip())
+    }
+
+    fn null(self) -> Value<'h> {
+        Value { bytes: &[tag::NULL], ..self }
+    }
+
+    fn nothing(self) -> Value<'h> {
+        Value { bytes: &[tag::END], ..self }
+    }
+
+    fn from(self, bytes: &'h [u8]) -> Value<'h> {
+        Value { bytes, ..self }
+    }
+
+    /// The view, and what follows the value where that is known without walking it.
+    fn split(self) -> (View<'h>, Option<&'h [u8]>) {
+        let (first, rest) = (self.bytes[0], &self.bytes[1..]);
+        let whole = |view| (view, Some(rest));
+        match first {
+            tag::SMALL_INT.. => whole(View::Int(i64::from(first & 127))),
+            tag::SHORT_STRING.. => {
+                let (text, rest) = rest.split_at(usize::from(first & 63));
+                (View::String(utf8(text)), Some(rest))
+            }
+            tag::NULL => whole(View::Null),
+            tag::FALSE => whole(View::Bool(false)),
+            tag::TRUE => whole(View::Bool(true)),
+            tag::INT => {
+                let (value, rest) = varint(rest);
+                (View::Int((value >> 1) as i64 ^ -((value & 1) as i64)), Some(rest))
+            }
+            tag::UINT => {
+                let (value, rest) = varint(rest);
+                (View::UInt(value), Some(rest))
+            }
+            tag::FLOAT => {
+                let (bytes, rest) = rest.split_first_chunk().expect("a float has eight bytes");
+                (View::Float(f64::from_le_bytes(*bytes)), Some(rest))
+            }
+            tag::ARRAY => (View::Array(Items { rest: self.from(rest) }), None),
+            tag::LIST => (View::List(Items { rest: self.from(rest) }), None),
+            tag::SET => (View::Set(Items { rest: self.from(rest) }), None),
+            tag::OBJECT => (View::Object(Entries { rest: self.from(rest) }), None),
+            _ => {
+                let (text, rest) = sized(rest);
+                match first {
+                    tag::STRING => (View::String(text), Some(rest)),
+                    tag::KEYWORD => (View::Keyword(text), Some(rest)),
+                    tag::SYMBOL => (View::Symbol(text), Some(rest)),
+                    tag::CHAR => (View::Char(text), Some(rest)),
+                    tag::NUMBER => (View::Number(text), Some(rest)),
+                    tag::TAGGED => (View::Tagged(text, self.from(rest)), None),
+                    _ => unreachable!("the encoder writes no other tag"),
+                }
+            }
+        }
+    }
+
+    /// What follows this value. Nesting is as deep as the readers permit.
+    fn skip(self) -> &'h [u8] {
+        match self.split() {
+            (_, Some(rest)) => rest,
+            (View::Array(mut items) | View::List(mut items) | View::Set(mut items), None) => {
+                items.by_ref().for_each(drop);
+                &items.rest.bytes[1..]
+            }
+            (View::Object(mut entries), None) => {
+                entries.by_ref().for_each(drop);
+                &entries.rest.bytes[1..]
+            }
+            (View::Tagged(_, value), None) => value.skip(),
+            (_, None) => unreachable!("only containers are walked"),
+        }
+    }
+}
+
+impl PartialEq for Value<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        if std::ptr::eq(self.names, other.names) {
+            self.bytes() == other.bytes()
+        } else {
+            self.to_string() == other.to_string()
+        }
+    }
+}
+
+impl std::fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl<'h> Key<'h> {
+    /// The name; of another value its text, if it is one.
+    pub fn as_str(self) -> Option<&'h str> {
+        match self {
+            Key::Name(name) => Some(name),
+            Key::Value(value) => value.as_str(),
+        }
+    }
+}
+
+impl std::fmt::Display for Key<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.as_str(), self) {
+            (Some(text), _) => f.write_str(text),
+            (None, Key::Name(name)) => f.write_str(name),
+            (None, Key::Value(value)) => write!(f, "{value}"),
+        }
+    }
+}
+
+impl<'h> Iterator for Items<'h> {
+    type Item = Value<'h>;
+
+    fn next(&mut self) -> Option<Value<'h>> {
+        let item = self.rest;
+        if item.bytes[0] == tag::END {
+            return None;
+        }
+        self.rest = item.from(item.skip());
+        Some(item)
+    }
+}
+
+impl<'h> Iterator for Entries<'h> {
+    type Item = (Key<'h>, Value<'h>);
+
+    fn next(&mut self) -> Option<(Key<'h>, Value<'h>)> {
+        let (code, rest) = varint(self.rest.bytes);
+        let (key, rest) = match code {
+            key::END => return None,
+            key::INLINE => {
+                let (text, rest) = sized(rest);
+                (Key::Name(text), rest)
+            }
+            key::VALUE => {
+                let key = self.rest.from(rest);
+                (Key::Value(key), key.skip())
+            }
+            id => (Key::Name(self.rest.names.get((id - key::FIRST_NAME) as u32)), rest),
+        };
+        let value = self.rest.from(rest);
+        self.rest = value.from(value.skip());
+        Some((key, value))
+    }
+}
+
+/// `##NaN`, `##Inf`, `##-Inf`.
+struct FloatName(f64);
+
+impl std::fmt::Display for FloatName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.0.partial_cmp(&0.0) {
+            None => "##NaN",
+            Some(Ordering::Less) => "##-Inf",
+            Some(_) => "##Inf",
+        })
+    }
+}
+
+fn varint(bytes: &[u8]) -> (u64, &[u8]) {
+    let mut value = 0;
+    for (i, &byte) in bytes.iter().enumerate() {
+        value |= u64::from(byte & 127) << (7 * i);
+        if byte < 128 {
+            return (value, &bytes[i + 1..]);
+        }
+    }
+    unreachable!("the encoder ends every varint")
+}
+
+fn sized(bytes: &[u8]) -> (&str, &[u8]) {
+    let (length, rest) = varint(bytes);
+    let (text, rest) = rest.split_at(length as usize);
+    (utf8(text), rest)
+}
+
+fn utf8(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("the encoder writes whole strings")
+}

@@ -1,0 +1,91 @@
+//! What each command does.
+
+use std::{
+    fs,
+    io::Read,
+    path::Path,
+    process::{Command as Process, Stdio},
+    time::Duration,
+};
+
+use serde_json::{Map, Value, json};
+
+use super::{node::Node, protocol::Command};
+
+type Answer = Result<Map<String, Value>, String>;
+
+/// Runs one command to its answer.
+pub fn run(node: &Node, command: Command) -> Answer {
+    match command {
+        Command::Write { path, content } => write(&path, &content),
+        Command::Start(programs) => node.start(&programs).map(|pid| object(json!({ "pid": pid }))),
+        Command::Input(line) => node.input(&line).map(|()| Map::new()),
+        Command::Exec { argv, timeout_ms } => exec(node, &argv, Duration::from_millis(timeout_ms)),
+        Command::Pause => evidence(nemesis::process::pause(node.pid()?)),
+        Command::Resume => evidence(nemesis::process::resume(node.pid()?)),
+        Command::Kill => node.kill().map(|pid| object(json!({ "pid": pid, "signal": "SIGKILL" }))),
+        Command::Cut { fault, peers, direction } => evidence(nemesis::net::cut(fault, &peers, direction)),
+        Command::Mend { fault } => evidence(nemesis::net::mend(fault)),
+        Command::Clock { offset_ns } => clock(node, offset_ns),
+    }
+}
+
+fn write(path: &str, content: &str) -> Answer {
+    let failed = |error: std::io::Error| format!("failed to write {path}: {error}");
+    if let Some(folder) = Path::new(path).parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    fs::write(path, content).map_err(failed)?;
+    Ok(Map::new())
+}
+
+/// Moves the running process' clock and remembers the offset for the next one. The evidence is read back from the
+/// process' own clock.
+fn clock(node: &Node, offset_ns: i64) -> Answer {
+    node.set_offset(offset_ns);
+    let Ok(pid) = node.pid() else {
+        return Ok(object(json!({ "offset_ms": 0.0, "note": "its process does not run; the next one will have it" })));
+    };
+    let _no_reaping = node.reaper.hold();
+    evidence(nemesis::clock::set(pid, offset_ns))
+}
+
+fn exec(node: &Node, argv: &[String], limit: Duration) -> Answer {
+    let (program, args) = argv.split_first().ok_or("nothing to run")?;
+    let mut command = Process::new(program);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut held = node.reaper.hold();
+    let mut child = command.spawn().map_err(|error| format!("failed to start {program}: {error}"))?;
+    let ended = held.watch(&child);
+    drop(held);
+    let (stdout, stderr) = (collect(child.stdout.take()), collect(child.stderr.take()));
+    let Ok(status) = ended.recv_timeout(limit) else {
+        // It may have ended just now.
+        let _ = nemesis::process::kill(child.id());
+        return Err(format!("{program} did not end within {limit:?}"));
+    };
+    let text = |output: std::thread::JoinHandle<String>| output.join().unwrap_or_default();
+    Ok(object(json!({ "status": status.code(), "stdout": text(stdout), "stderr": text(stderr) })))
+}
+
+fn collect(output: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut output) = output {
+            // What came before an error is still worth having.
+            let _ = output.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+fn evidence<E: std::fmt::Display>(result: Result<Map<String, Value>, E>) -> Answer {
+    result.map_err(|error| error.to_string())
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        other => Map::from_iter([("value".to_string(), other)]),
+    }
+}

@@ -1,0 +1,102 @@
+//! The process that a client node runs: a workload's loop, its events as lines on stdout, its phases as lines on stdin.
+
+pub mod env;
+
+use std::{
+    io::Write,
+    rc::Rc,
+};
+
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use workloads::{
+    env::Env,
+    workload::{ClientConfig, Control, EventSink, Phase},
+};
+
+use self::env::RealEnv;
+use crate::{
+    agent::protocol::Tag,
+    error::{Error, Result},
+};
+
+/// First line of a client's stdin.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Start {
+    /// CLOCK_MONOTONIC at which the run began, nanoseconds.
+    pub start_ns: u64,
+    /// Seed of this node's generator.
+    pub seed: u64,
+    /// What to do.
+    pub config: ClientConfig,
+}
+
+/// What a client says of itself, on lines tagged [`Tag::Status`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// It has finished, as it was told to.
+    Ended,
+}
+
+/// Runs until told to stop. Reads [`Start`], then phases by name.
+pub fn main() -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::Harness(format!("failed to start the client's runtime: {error}")))?;
+    tokio::task::LocalSet::new().block_on(&runtime, run())
+}
+
+async fn run() -> Result<()> {
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    let first = lines.next_line().await.ok().flatten().unwrap_or_default();
+    let start: Start = serde_json::from_str(&first)
+        .map_err(|error| Error::Harness(format!("failed to read the client's configuration: {error}")))?;
+    let env = Env::new(RealEnv::new(start.start_ns, start.seed));
+    let control = Control::default();
+    let phases = control.clone();
+    tokio::task::spawn_local(async move {
+        while let Ok(Some(line)) = lines.next_line().await {
+            match line.as_str() {
+                "liveness" => phases.advance(Phase::Liveness),
+                "stop" => phases.advance(Phase::Stop),
+                _ => {}
+            }
+        }
+    });
+    let stores: Rc<dyn workloads::api::Stores> = Rc::new(workloads::stores::RealStores::new(env.clone()));
+    workloads::workload::run_client(env, start.config, stores, Rc::new(Lines), control)
+        .await
+        .map_err(|error| Error::Harness(format!("the client failed: {error}")))?;
+    write_line(Tag::Status, &Status::Ended);
+    Ok(())
+}
+
+/// Writes each event at once: an invocation must be out before its request is, or a killed client's operation
+/// would be missing in the history.
+struct Lines;
+
+impl EventSink for Lines {
+    fn record(&self, event: checkers::history::Event) {
+        write_line(Tag::Event, &event);
+    }
+}
+
+/// One tagged line on stdout, in one write. Without a reader there is nothing left to do but end.
+pub fn write_line(tag: Tag, content: &impl Serialize) {
+    let mut line = vec![tag.byte()];
+    let written = serde_json::to_writer(&mut line, content).map_err(std::io::Error::from).and_then(|()| {
+        line.push(b'\n');
+        rustix_write_all(&line)
+    });
+    if written.is_err() {
+        std::process::exit(0);
+    }
+}
+
+fn rustix_write_all(line: &[u8]) -> std::io::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(line)?;
+    stdout.flush()
+}

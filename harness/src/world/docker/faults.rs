@@ -1,0 +1,159 @@
+//! Faults on containers: what each asks of the agents, and what their answers prove.
+
+use std::{collections::BTreeMap, net::Ipv4Addr};
+
+use futures_util::future::join_all;
+use nemesis::{
+    evidence::{Evidence, FaultResult},
+    kind::FaultKind,
+    partition::Cut,
+};
+use serde_json::{Value, json};
+
+use super::{DockerWorld, link::Done};
+use crate::{
+    agent::protocol::Command,
+    world::{Applied, Healed, Injection},
+};
+
+/// Faults under way, by node and kind, oldest first: two pauses of one node end with the later one.
+pub type Active = BTreeMap<(String, FaultKind), Vec<(u32, i64)>>;
+
+type Outcomes = Vec<(String, Result<Done, String>)>;
+
+impl DockerWorld {
+    pub(super) async fn apply_fault(&self, injection: &Injection) -> Applied {
+        let fault = &injection.fault;
+        let offset_ms = fault.params.by_ms.unwrap_or_default();
+        for target in &injection.targets {
+            let key = (target.clone(), fault.kind);
+            self.inner.borrow_mut().active.entry(key).or_default().push((fault.id, offset_ms));
+        }
+        let outcomes = match fault.kind {
+            FaultKind::Pause => self.on_each(&injection.targets, |_| Command::Pause).await,
+            FaultKind::Kill => self.on_each(&injection.targets, |_| Command::Kill).await,
+            FaultKind::Partition => self.on_cuts(&injection.cuts, |cut| self.cut(fault.id, cut)).await,
+            FaultKind::Clock => {
+                self.on_each(&injection.targets, |_| Command::Clock { offset_ns: offset_ms * 1_000_000 }).await
+            }
+        };
+        self.sum_up(outcomes, |_| true)
+    }
+
+    pub(super) async fn heal_fault(&self, injection: &Injection) -> Healed {
+        let fault = &injection.fault;
+        let outcomes = match fault.kind {
+            FaultKind::Pause => {
+                let free = self.end_of(injection, |left| left.is_empty());
+                self.on_each(&free, |_| Command::Resume).await
+            }
+            FaultKind::Kill => {
+                let free = self.end_of(injection, |left| left.is_empty());
+                self.start_again(&free, injection).await
+            }
+            FaultKind::Partition => {
+                self.end_of(injection, |_| true);
+                self.on_cuts(&injection.cuts, |_| Ok(Command::Mend { fault: fault.id })).await
+            }
+            FaultKind::Clock => {
+                let targets = self.end_of(injection, |_| true);
+                self.on_each(&targets, |node| Command::Clock { offset_ns: self.offset_of(node) * 1_000_000 }).await
+            }
+        };
+        let healed = outcomes.iter().all(|(_, outcome)| outcome.is_ok());
+        // Only a cut shows at its end whether it met anything.
+        let touched = |evidence: &Evidence| match fault.kind {
+            FaultKind::Partition => evidence.get("packets").and_then(Value::as_u64).unwrap_or_default() > 0,
+            _ => true,
+        };
+        Healed { fault: self.sum_up(outcomes, touched), healed }
+    }
+
+    /// Takes the fault off the nodes it hit; returns those of which `done` says so, given what is left on them.
+    fn end_of(&self, injection: &Injection, done: impl Fn(&[(u32, i64)]) -> bool) -> Vec<String> {
+        let active = &mut self.inner.borrow_mut().active;
+        let ended = |node: &&String| {
+            let left = active.entry(((*node).clone(), injection.fault.kind)).or_default();
+            left.retain(|(fault, _)| *fault != injection.fault.id);
+            done(left)
+        };
+        injection.targets.iter().filter(ended).cloned().collect()
+    }
+
+    /// The offset in milliseconds that the latest clock fault still under way wants.
+    fn offset_of(&self, node: &str) -> i64 {
+        let inner = self.inner.borrow();
+        let left = inner.active.get(&(node.to_string(), FaultKind::Clock));
+        left.and_then(|left| left.last()).map_or(0, |(_, offset_ms)| *offset_ms)
+    }
+
+    async fn start_again(&self, nodes: &[String], injection: &Injection) -> Outcomes {
+        join_all(nodes.iter().map(|node| async move {
+            let started = match injection.restart_as.get(node) {
+                Some(process) => self.start_client(node, Some(*process)).await,
+                None => self.start_server(node).await,
+            };
+            let now_ns = crate::client::env::monotonic_ns();
+            let done = started.map(|pid| Done { result: Evidence::from_iter([("new_pid".into(), json!(pid))]), now_ns });
+            (node.clone(), done)
+        }))
+        .await
+    }
+
+    async fn on_each(&self, nodes: &[String], command: impl Fn(&str) -> Command) -> Outcomes {
+        join_all(nodes.iter().map(|name| {
+            let command = command(name);
+            async move {
+                let outcome = match self.node(name) {
+                    Ok(node) => node.call(command).await,
+                    Err(why) => Err(why),
+                };
+                (name.clone(), outcome)
+            }
+        }))
+        .await
+    }
+
+    async fn on_cuts(&self, cuts: &[Cut], command: impl Fn(&Cut) -> Result<Command, String>) -> Outcomes {
+        join_all(cuts.iter().map(|cut| {
+            let command = command(cut);
+            async move {
+                let outcome = match (self.node(&cut.node), command) {
+                    (Ok(node), Ok(command)) => node.call(command).await,
+                    (Err(why), _) | (_, Err(why)) => Err(why),
+                };
+                (cut.node.clone(), outcome)
+            }
+        }))
+        .await
+    }
+
+    fn cut(&self, fault: u32, cut: &Cut) -> Result<Command, String> {
+        let address = |peer: &String| self.node(peer).map(|node| node.address);
+        let peers = cut.peers.iter().map(address).collect::<Result<Vec<Ipv4Addr>, String>>()?;
+        Ok(Command::Cut { fault, peers, direction: cut.direction })
+    }
+
+    /// Failed if it failed anywhere; without effect if it touched nothing anywhere.
+    fn sum_up(&self, outcomes: Outcomes, touched: impl Fn(&Evidence) -> bool) -> Applied {
+        let mut evidence = Evidence::new();
+        let mut result = FaultResult::NoEffect;
+        let mut at = self.env.now();
+        for (index, (node, outcome)) in outcomes.into_iter().enumerate() {
+            match outcome {
+                Ok(done) => {
+                    at = if index == 0 { self.since_start(done.now_ns) } else { at.max(self.since_start(done.now_ns)) };
+                    if result == FaultResult::NoEffect && touched(&done.result) {
+                        result = FaultResult::Installed;
+                    }
+                    evidence.insert(node, Value::Object(done.result));
+                }
+                Err(why) => {
+                    result = FaultResult::Failed;
+                    evidence.insert(node, json!({ "error": why }));
+                }
+            }
+        }
+        Applied { at, result, evidence }
+    }
+}

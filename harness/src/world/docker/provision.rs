@@ -1,0 +1,237 @@
+//! From an experiment to nodes that are up and have really been used.
+
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
+
+use futures_util::future::{join_all, try_join_all};
+use serde_json::json;
+use workloads::api::Endpoint;
+
+use super::{
+    DockerWorld, boot_id,
+    layer::Layer,
+    link::Upward,
+    network::Network,
+    node::{Node, NodeSpec},
+};
+use crate::{
+    agent::protocol::{Command, Message, Program, Tag},
+    client::{Start, env::monotonic_ns},
+    error::{Error, Result},
+    experiment::Experiment,
+    images,
+    systems::{Member, ServerPlan},
+    world::{Nodes, WorldEvent, WorldSink, client_configs},
+};
+
+/// Last byte of the resource's address.
+const RESOURCE: u8 = 5;
+/// Servers are numbered from here.
+const SERVERS: u8 = 10;
+/// Clients are numbered from here.
+const CLIENTS: u8 = 100;
+/// Where the resource listens.
+const RESOURCE_PORT: u16 = 7000;
+/// How long servers may take until they have been used.
+const READY: Duration = Duration::from_secs(60);
+
+impl DockerWorld {
+    pub(super) async fn provision_all(&self, experiment: &Experiment, sink: WorldSink) -> Result<Nodes> {
+        let system = experiment.system();
+        let (image, network) = futures_util::future::join(
+            images::resolve(&self.engine, system.family, experiment.version.as_deref(), experiment.image.as_deref()),
+            Network::create(&self.engine, &self.run),
+        )
+        .await;
+        // The network is kept first, so that it is removed whatever the image's fate.
+        let subnet = |last| network.as_ref().map(|network| network.address(last)).unwrap_or([0, 0, 0, 0].into());
+        let members: Vec<Member> = (0..experiment.nodes as u8)
+            .map(|number| Member { node: format!("s{}", number + 1), address: subnet(SERVERS + number) })
+            .collect();
+        let client_addresses: Vec<_> = (0..experiment.clients as u8).map(|number| subnet(CLIENTS + number)).collect();
+        let resource_address = subnet(RESOURCE);
+        let network = network?;
+        let network_name = network.name.clone();
+        self.inner.borrow_mut().network = Some(network);
+        let image = image?;
+
+        let layer = Layer::of_this_binary()?;
+        let server_image = layer.on(&self.engine, Some(&image.id)).await?;
+        let bare_image = layer.on(&self.engine, None).await?;
+        let plans = system.plan(&members, &experiment.settings, experiment.ttl, &image.layouts);
+
+        let mut wanted = Vec::new();
+        wanted.extend(members.iter().map(|member| (member.node.clone(), &server_image, member.address)));
+        wanted.push(("resource".into(), &bare_image, resource_address));
+        let clients = (1..=experiment.clients).map(|number| format!("c{number}"));
+        wanted.extend(clients.zip(client_addresses).map(|(node, address)| (node, &bare_image, address)));
+        let made = join_all(wanted.into_iter().map(|(node, image, address)| {
+            let network = network_name.as_str();
+            let sink = sink.clone();
+            async move {
+                let spec = NodeSpec { run: &self.run, node: &node, image, network, address };
+                self.make(spec, sink).await
+            }
+        }))
+        .await;
+        {
+            // Those that came to be are kept before anything is given up, so that they are removed.
+            let mut inner = self.inner.borrow_mut();
+            let mut failure = None;
+            for node in made {
+                match node {
+                    Ok(node) => drop(inner.nodes.insert(node.name.clone(), Rc::new(node))),
+                    Err(error) => failure = Some(error),
+                }
+            }
+            if let Some(failure) = failure {
+                return Err(failure);
+            }
+            inner.family = Some(system.family);
+            inner.names = Nodes {
+                servers: members.iter().map(|member| member.node.clone()).collect(),
+                clients: (1..=experiment.clients).map(|number| format!("c{number}")).collect(),
+                resource: "resource".into(),
+            };
+            inner.plans = members.iter().map(|member| member.node.clone()).zip(plans.iter().cloned()).collect();
+        }
+        let (servers, resource) = futures_util::future::join(
+            try_join_all(members.iter().map(|member| self.first_start(member, &plans))),
+            self.start_resource(),
+        )
+        .await;
+        resource?;
+        let versions: BTreeMap<String, String> = servers?.into_iter().collect();
+        let endpoints: Vec<Endpoint> = members
+            .iter()
+            .map(|Member { node, address }| Endpoint {
+                node: node.clone(),
+                addr: format!("{address}:{}", system.family.port()),
+            })
+            .collect();
+        let resource = Endpoint { node: "resource".into(), addr: format!("{resource_address}:{RESOURCE_PORT}") };
+        let mut inner = self.inner.borrow_mut();
+        inner.starts = client_configs(experiment, &endpoints, &resource)
+            .into_iter()
+            .map(|config| Start { start_ns: 0, seed: experiment.node_seed(&config.node), config })
+            .collect();
+        inner.facts.insert("image".into(), json!({ "reference": image.reference, "id": image.id, "digests": image.digests }));
+        inner.facts.insert("versions".into(), json!(versions));
+        inner.facts.insert("network".into(), json!(network_name));
+        Ok(inner.names.clone())
+    }
+
+    async fn make(&self, spec: NodeSpec<'_>, sink: WorldSink) -> Result<Node> {
+        let name = spec.node.to_string();
+        let (greeted, hello) = tokio::sync::oneshot::channel();
+        let greeted = RefCell::new(Some(greeted));
+        let (logs, leaving, who) = (self.logs.clone(), self.leaving.clone(), name.clone());
+        let upward = move |what: Upward| match what {
+            Upward::Line(Tag::Event, line) => match serde_json::from_slice(&line) {
+                Ok(event) => sink(WorldEvent::History(event)),
+                Err(error) => sink(WorldEvent::Failed(format!("{who} wrote an unreadable event: {error}"))),
+            },
+            Upward::Line(Tag::Resource, line) => match serde_json::from_slice(&line) {
+                Ok(entry) => sink(WorldEvent::Resource(entry)),
+                Err(error) => sink(WorldEvent::Failed(format!("{who} wrote an unreadable entry: {error}"))),
+            },
+            Upward::Line(Tag::Status, _) => sink(WorldEvent::ClientEnded(who.clone())),
+            Upward::Line(Tag::Log | Tag::Agent, line) => {
+                let mut logs = logs.borrow_mut();
+                let log: &mut Vec<u8> = logs.entry(who.clone()).or_default();
+                log.extend_from_slice(&line);
+                log.push(b'\n');
+            }
+            Upward::Hello(message) => {
+                if let Some(greeted) = greeted.borrow_mut().take() {
+                    // Provisioning may have been given up.
+                    let _ = greeted.send(message);
+                }
+            }
+            Upward::Exit(_) | Upward::Closed if leaving.get() => {}
+            Upward::Exit(status) => sink(WorldEvent::Exited(who.clone(), status)),
+            Upward::Closed => sink(WorldEvent::Failed(format!("the container of {who} ended"))),
+        };
+        let node = Node::create(&self.engine, spec, upward).await?;
+        match tokio::time::timeout(READY, hello).await {
+            Ok(Ok(hello)) => self.agree_on_time(&name, &hello)?,
+            _ => return Err(Error::Unavailable(format!("the agent of {name} did not start: {}", self.last_words(&name)))),
+        }
+        Ok(node)
+    }
+
+    /// The nodes' kernel may not be ours (`DOCKER_HOST` elsewhere): then its clock is what the run counts by.
+    fn agree_on_time(&self, node: &str, hello: &Message) -> Result<()> {
+        let Message::Hello { version, now_ns, boot_id: theirs } = hello else { return Ok(()) };
+        if version != env!("CARGO_PKG_VERSION") {
+            return Err(Error::Harness(format!("{node} runs version {version} of the agent")));
+        }
+        if *theirs != boot_id() {
+            self.start_ns.set(now_ns.saturating_sub(self.env.now()));
+        }
+        Ok(())
+    }
+
+    async fn first_start(&self, member: &Member, plans: &[ServerPlan]) -> Result<(String, String)> {
+        let failed = |why: String| {
+            Error::Unavailable(format!("server {} did not get ready: {why}{}", member.node, self.last_words(&member.node)))
+        };
+        let node = self.node(&member.node).map_err(failed)?;
+        let index = self.inner.borrow().names.servers.iter().position(|server| *server == member.node);
+        for (path, content) in &plans[index.unwrap_or_default()].files {
+            let command = Command::Write { path: path.clone(), content: content.clone() };
+            node.call(command).await.map_err(failed)?;
+        }
+        self.start_server(&member.node).await.map_err(failed)?;
+        let probe = self.probe(&node, READY).await.map_err(failed)?;
+        Ok((member.node.clone(), probe.version))
+    }
+
+    pub(super) async fn start_server(&self, name: &str) -> Result<u64, String> {
+        let plan = self.inner.borrow().plans.get(name).cloned().ok_or_else(|| format!("{name} is no server"))?;
+        self.start(name, plan.programs).await
+    }
+
+    async fn start_resource(&self) -> Result<()> {
+        let args = ["resource".to_string(), format!("0.0.0.0:{RESOURCE_PORT}"), self.start_ns.get().to_string()];
+        let program = Program {
+            candidates: vec!["/fencepost".into()],
+            args: args.to_vec(),
+            tagged: true,
+            ..Program::default()
+        };
+        self.start("resource", vec![program]).await.map(drop).map_err(Error::Unavailable)
+    }
+
+    /// Starts a client's process; `process`: its first process number when it is not the first time.
+    pub(super) async fn start_client(&self, name: &str, process: Option<u32>) -> Result<u32, String> {
+        let start = self.inner.borrow().starts.iter().find(|start| start.config.node == name).cloned();
+        let mut start = start.ok_or_else(|| format!("{name} is no client"))?;
+        start.start_ns = self.start_ns.get();
+        if let Some(process) = process {
+            start.config.first_process = process;
+            start.seed = start.seed.wrapping_add(u64::from(process));
+        }
+        let program = Program {
+            candidates: vec!["/fencepost".into()],
+            args: vec!["client".into()],
+            tagged: true,
+            input: Some(serde_json::to_string(&start).map_err(|error| error.to_string())?),
+            ..Program::default()
+        };
+        self.start(name, vec![program]).await.map(|pid| pid as u32)
+    }
+
+    async fn start(&self, name: &str, programs: Vec<Program>) -> Result<u64, String> {
+        let done = self.node(name)?.call(Command::Start(programs)).await?;
+        Ok(done.result.get("pid").and_then(serde_json::Value::as_u64).unwrap_or_default())
+    }
+
+    /// The last lines of a node's log, for error messages.
+    fn last_words(&self, node: &str) -> String {
+        let logs = self.logs.borrow();
+        let log = logs.get(node).map(|log| String::from_utf8_lossy(log).into_owned()).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        let last = &lines[lines.len().saturating_sub(8)..];
+        if last.is_empty() { String::new() } else { format!("\n  its log ends:\n    {}", last.join("\n    ")) }
+    }
+}

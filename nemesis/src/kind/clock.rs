@@ -1,0 +1,50 @@
+//! Clock: the wall clock of a node's process jumps by an offset, and is true again after the heal.
+//!
+//! Evidence: the offset read back from the process' own clock. Monotonic time is untouched.
+
+use super::KindInfo;
+use crate::{draw::Draw, duration::OffsetRange, target::Target};
+
+pub(super) static INFO: KindInfo = KindInfo {
+    name: "clock",
+    label: "clock moved",
+    colour: "#2f9e8f",
+    about: "The wall clock jumps by an offset (`by`), and back at the end. By default among a server's jumps there \
+            is one forward by the TTL or more.",
+    default_target: Target::Server,
+    targets: &[
+        Target::Server,
+        Target::Leader,
+        Target::Holder,
+        Target::Waiter,
+        Target::Client,
+        Target::Any,
+        Target::Minority,
+        Target::Majority,
+        Target::All,
+    ],
+    every_ttl_percent: (250, 400),
+    lasts_ttl_percent: (100, 200),
+};
+
+/// The offset of the `nth` clock fault (from 0) of one specification, in milliseconds.
+///
+/// Without a range given, the first jump on a server and about every second later one go forward by 1 to 2 TTL, which
+/// ends every lease that the server counts on its wall clock; the others go either way by a quarter to two TTL.
+pub(crate) fn draw_offset_ms(
+    given: Option<OffsetRange>,
+    target: &Target,
+    nth: usize,
+    ttl_ms: u64,
+    draw: &mut Draw,
+) -> i64 {
+    if let Some(range) = given {
+        return draw.between_signed(range.from_ms, range.to_ms);
+    }
+    let (big, forward) = (draw.below(2) == 0, draw.below(2) == 0);
+    if target.may_be_server() && (nth == 0 || big) {
+        return draw.between(ttl_ms, 2 * ttl_ms) as i64;
+    }
+    let size = draw.between((ttl_ms / 4).max(1), 2 * ttl_ms) as i64;
+    if forward { size } else { -size }
+}

@@ -1,0 +1,218 @@
+//! Schedules: the faults of one run, drawn before it starts as a pure function of plan, seed, length and TTL.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    draw::Draw,
+    duration::format_offset_ms,
+    kind::{
+        FaultKind, clock,
+        partition::{Direction, From},
+    },
+    plan::{FaultSpec, Plan, PlanError, check_groups},
+    target::Target,
+};
+
+/// One fault to come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduledFault {
+    /// From 1, in order of start. May be left out of a schedule that is given.
+    #[serde(default)]
+    pub id: u32,
+    /// What happens.
+    pub kind: FaultKind,
+    /// To whom; made a node when it starts.
+    pub target: Target,
+    /// Start, in milliseconds since the faults' phase began.
+    pub at_ms: u64,
+    /// Length in milliseconds; healed at `at_ms + lasts_ms`.
+    pub lasts_ms: u64,
+    /// Decides what is left to chance when it starts: which server, which half. Below 2^53, as JSON and TOML need.
+    #[serde(default)]
+    pub seed: u64,
+    /// The kind's parameters.
+    #[serde(default)]
+    pub params: Params,
+}
+
+/// Parameters of one fault; those of other kinds are absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Clock: the offset in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_ms: Option<i64>,
+    /// Partition: which way packets are dropped; both when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// Partition of servers: from whom; all when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<From>,
+    /// Partition: the sides of target `groups`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Vec<String>>,
+}
+
+/// The faults of a run, in order of start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Schedule {
+    /// In order of start, ids dense from 1.
+    pub faults: Vec<ScheduledFault>,
+}
+
+/// Faults of one specification keep this distance at least, in milliseconds.
+const GAP_MS: u64 = 50;
+
+impl Schedule {
+    /// Draws the faults of a run of `run_ms` milliseconds under leases of `ttl_ms`.
+    ///
+    /// The first fault of each specification starts between a quarter of the TTL and the TTL after the beginning, later
+    /// ones `every` after the last one's start, never before its end; all end a twentieth of the run (at most 500 ms)
+    /// before the run does, so that the heal is inside. In a short run default lengths are cut to what fits; given
+    /// lengths that cannot fit are an error.
+    pub fn draw(plan: &Plan, seed: u64, run_ms: u64, ttl_ms: u64) -> Result<Schedule, PlanError> {
+        plan.check()?;
+        let mut faults = Vec::new();
+        for (index, spec) in plan.faults.iter().enumerate() {
+            let twins =
+                plan.faults[..index].iter().filter(|earlier| earlier.to_string() == spec.to_string()).count();
+            let draw = Draw::part(seed, &format!("{spec}#{twins}"));
+            faults.extend(draw_spec(spec, draw, run_ms, ttl_ms)?);
+        }
+        Ok(Schedule { faults: in_order(faults) })
+    }
+
+    /// Takes a schedule that was written by hand or saved: checks it, sorts it, numbers it anew from 1.
+    pub fn given(faults: Vec<ScheduledFault>, run_ms: u64) -> Result<Schedule, PlanError> {
+        faults.iter().try_for_each(|fault| fault.check(run_ms))?;
+        Ok(Schedule { faults: in_order(faults) })
+    }
+}
+
+impl ScheduledFault {
+    /// When it is healed, in milliseconds since the faults' phase began.
+    pub fn end_ms(&self) -> u64 {
+        self.at_ms.saturating_add(self.lasts_ms)
+    }
+
+    fn check(&self, run_ms: u64) -> Result<(), PlanError> {
+        self.kind.check_target(&self.target)?;
+        let wrong = |reason: &str| Err(PlanError::Parameter { kind: self.kind, reason: reason.into() });
+        let Params { by_ms, direction, from, groups } = &self.params;
+        match self.kind {
+            FaultKind::Clock if by_ms.unwrap_or(0) == 0 => {
+                return wrong("a scheduled clock fault needs `by_ms`");
+            }
+            FaultKind::Clock => {}
+            _ if by_ms.is_some() => return wrong("`by_ms` belongs to clock faults"),
+            FaultKind::Partition => check_groups(self.kind, &self.target, groups)?,
+            _ => {}
+        }
+        if self.kind != FaultKind::Partition && (direction.is_some() || from.is_some() || !groups.is_empty())
+        {
+            return wrong("`direction`, `from` and `groups` belong to partitions");
+        }
+        if self.lasts_ms == 0 {
+            return wrong("`lasts_ms` must be above 0");
+        }
+        if self.end_ms() >= run_ms {
+            return wrong(
+                "it must end before the run does: make `at_ms` + `lasts_ms` less than the run's length",
+            );
+        }
+        Ok(())
+    }
+}
+
+fn draw_spec(
+    spec: &FaultSpec,
+    mut draw: Draw,
+    run_ms: u64,
+    ttl_ms: u64,
+) -> Result<Vec<ScheduledFault>, PlanError> {
+    let end_ms = run_ms - (run_ms / 20).min(500);
+    let every = spec.every.unwrap_or_else(|| spec.kind.every(ttl_ms));
+    let lasts = spec.lasts.unwrap_or_else(|| spec.kind.lasts(ttl_ms));
+    let first_ms = draw.between(ttl_ms / 4, ttl_ms).min(end_ms / 4);
+    if spec.lasts.is_some() && first_ms + lasts.from_ms > end_ms {
+        return Err(PlanError::TooLong { kind: spec.kind, lasts_ms: lasts.from_ms, run_ms });
+    }
+    let mut faults = Vec::new();
+    let mut at_ms = first_ms;
+    loop {
+        let wanted_ms = draw.between(lasts.from_ms, lasts.to_ms);
+        let room_ms = end_ms.saturating_sub(at_ms);
+        // A first fault is cut to fit, so that no run goes without; a later one that does not fit is left out.
+        let lasts_ms = if faults.is_empty() { wanted_ms.min(room_ms) } else { wanted_ms };
+        if lasts_ms > room_ms || lasts_ms == 0 {
+            return Ok(faults);
+        }
+        let params = draw_params(spec, faults.len(), ttl_ms, &mut draw);
+        let (kind, target, seed) = (spec.kind, spec.target.clone(), draw.next() >> 11);
+        faults.push(ScheduledFault { id: 0, kind, target, at_ms, lasts_ms, seed, params });
+        at_ms += draw.between(every.from_ms, every.to_ms).max(lasts_ms + GAP_MS);
+    }
+}
+
+fn draw_params(spec: &FaultSpec, nth: usize, ttl_ms: u64, draw: &mut Draw) -> Params {
+    match spec.kind {
+        FaultKind::Pause | FaultKind::Kill => Params::default(),
+        FaultKind::Clock => {
+            let by_ms = clock::draw_offset_ms(spec.by, &spec.target, nth, ttl_ms, draw);
+            Params { by_ms: Some(by_ms), ..Params::default() }
+        }
+        FaultKind::Partition => {
+            let drawn = if draw.below(2) == 0 { From::All } else { From::Servers };
+            Params {
+                direction: spec.direction,
+                from: spec.target.is_servers().then(|| spec.from.unwrap_or(drawn)),
+                groups: spec.groups.clone(),
+                by_ms: None,
+            }
+        }
+    }
+}
+
+/// Sorted by start, ties by the order of the plan; numbered from 1.
+fn in_order(mut faults: Vec<ScheduledFault>) -> Vec<ScheduledFault> {
+    faults.sort_by_key(|fault| fault.at_ms);
+    for (fault, id) in faults.iter_mut().zip(1..) {
+        fault.id = id;
+    }
+    faults
+}
+
+impl fmt::Display for ScheduledFault {
+    /// One line: ` 3   7.250 s  clock      server  for 2.400 s  by +3s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = |ms: u64| format!("{}.{:03} s", ms / 1000, ms % 1000);
+        let (at, lasts) = (seconds(self.at_ms), seconds(self.lasts_ms));
+        write!(f, "{:>2} {at:>10}  {:<9} {:<8} for {lasts}", self.id, self.kind, self.target.to_string())?;
+        if let Some(by_ms) = self.params.by_ms {
+            write!(f, "  by {}", format_offset_ms(by_ms))?;
+        }
+        match self.params.direction {
+            Some(Direction::In) => write!(f, "  inbound only")?,
+            Some(Direction::Out) => write!(f, "  outbound only")?,
+            Some(Direction::Both) | None => {}
+        }
+        match self.params.from {
+            Some(From::Servers) => write!(f, "  from the servers")?,
+            Some(From::Clients) => write!(f, "  from the clients")?,
+            Some(From::All) | None => {}
+        }
+        let sides: Vec<_> = self.params.groups.iter().map(|group| group.join(" ")).collect();
+        if sides.is_empty() { Ok(()) } else { write!(f, "  {}", sides.join(" | ")) }
+    }
+}
+
+impl fmt::Display for Schedule {
+    /// One line a fault.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.faults.iter().try_for_each(|fault| writeln!(f, "{fault}"))
+    }
+}

@@ -1,0 +1,126 @@
+//! Properties of drawn schedules, and one draw that must never change.
+
+use nemesis::{
+    kind::FaultKind,
+    plan::{FaultSpec, Plan},
+    schedule::{Schedule, ScheduledFault},
+    target::Target,
+};
+use proptest::prelude::*;
+
+fn draw(plan: &str, seed: u64, run_ms: u64, ttl_ms: u64) -> Schedule {
+    Schedule::draw(&plan.parse().unwrap(), seed, run_ms, ttl_ms).unwrap()
+}
+
+#[test]
+fn one_draw_never_changes() {
+    let drawn = draw("pause:holder,clock:server,partition:leader,kill", 1, 14_000, 2000);
+    let lines: String = drawn.faults.iter().map(|fault| format!("{fault}  seed {}\n", fault.seed)).collect();
+    assert_eq!(lines, include_str!("golden/schedule.txt"), "\n{lines}");
+}
+
+fn plans() -> impl Strategy<Value = Plan> {
+    let spec = (0..FaultKind::ALL.len(), any::<prop::sample::Index>()).prop_map(|(kind, target)| {
+        let kind = FaultKind::ALL[kind];
+        let targets: Vec<_> =
+            kind.info().targets.iter().filter(|target| **target != Target::Groups).collect();
+        FaultSpec::new(kind, target.get(&targets).to_owned().clone())
+    });
+    prop::collection::vec(spec, 1..5).prop_map(|faults| Plan { faults })
+}
+
+/// Faults of one specification; specifications are told apart by kind and target.
+fn of<'a>(schedule: &'a Schedule, spec: &FaultSpec) -> Vec<&'a ScheduledFault> {
+    schedule.faults.iter().filter(|fault| fault.kind == spec.kind && fault.target == spec.target).collect()
+}
+
+proptest! {
+    #[test]
+    fn schedules_keep_their_promises(plan in plans(), seed: u64, run_ms in 400u64..60_000, ttl_ms in 50u64..10_000) {
+        let schedule = Schedule::draw(&plan, seed, run_ms, ttl_ms).unwrap();
+        prop_assert_eq!(&schedule, &Schedule::draw(&plan, seed, run_ms, ttl_ms).unwrap());
+        for (fault, id) in schedule.faults.iter().zip(1..) {
+            prop_assert_eq!(fault.id, id);
+            prop_assert!(fault.lasts_ms > 0 && fault.end_ms() < run_ms, "{}", fault);
+            prop_assert!(fault.seed < 1 << 53);
+        }
+        prop_assert!(schedule.faults.is_sorted_by_key(|fault| fault.at_ms));
+        for spec in &plan.faults {
+            let faults = of(&schedule, spec);
+            prop_assert!(!faults.is_empty() && faults[0].at_ms <= ttl_ms);
+            let twins = plan.faults.iter().filter(|other| *other == spec).count();
+            prop_assert!(twins > 1 || faults.windows(2).all(|pair| pair[0].end_ms() < pair[1].at_ms));
+            if spec.kind == FaultKind::Clock && spec.target.may_be_server() {
+                prop_assert!(faults.iter().any(|fault| fault.params.by_ms.unwrap() >= ttl_ms as i64));
+            }
+        }
+    }
+
+    #[test]
+    fn another_specification_disturbs_none(plan in plans(), seed: u64) {
+        let alone = Plan { faults: plan.faults[..1].to_vec() };
+        let strip = |schedule: &Schedule| -> Vec<ScheduledFault> {
+            let faults = of(schedule, &plan.faults[0]).into_iter();
+            faults.map(|fault| ScheduledFault { id: 0, ..fault.clone() }).collect()
+        };
+        let all = Schedule::draw(&plan, seed, 30_000, 2000).unwrap();
+        let alone = Schedule::draw(&alone, seed, 30_000, 2000).unwrap();
+        let all = strip(&all);
+        prop_assert!(strip(&alone).iter().all(|fault| all.contains(fault)));
+    }
+
+    #[test]
+    fn saved_schedules_read_back(plan in plans(), seed: u64) {
+        let schedule = Schedule::draw(&plan, seed, 30_000, 2000).unwrap();
+        let json = serde_json::to_string(&schedule).unwrap();
+        prop_assert_eq!(&serde_json::from_str::<Schedule>(&json).unwrap(), &schedule);
+        let table = std::collections::BTreeMap::from([("schedule", &schedule)]);
+        let read: std::collections::BTreeMap<String, Schedule> =
+            toml::from_str(&toml::to_string(&table).unwrap()).unwrap();
+        prop_assert_eq!(&read["schedule"], &schedule);
+        prop_assert_eq!(&Schedule::given(schedule.faults.clone(), 30_000).unwrap(), &schedule);
+    }
+
+    #[test]
+    fn no_text_makes_a_plan_panic(text in "[a-z0-9:,. ±\\-]{0,24}") {
+        let _ = text.parse::<Plan>().map_err(|error| error.to_string());
+        let _ = text.parse::<nemesis::duration::OffsetRange>().map_err(|error| error.to_string());
+    }
+}
+
+#[test]
+fn given_lengths_that_do_not_fit_are_refused() {
+    let mut plan: Plan = "pause:holder".parse().unwrap();
+    plan.faults[0].lasts = Some("5s".parse().unwrap());
+    let refused = Schedule::draw(&plan, 1, 3000, 2000).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "a pause of 5s does not fit into a run of 3s: make the run longer or the fault shorter"
+    );
+}
+
+#[test]
+fn given_schedules_are_checked() {
+    let read = |text: &str| -> Result<Schedule, String> {
+        let faults: std::collections::BTreeMap<String, Vec<ScheduledFault>> =
+            toml::from_str(text).map_err(|error| error.to_string())?;
+        Schedule::given(faults["schedule"].clone(), 10_000).map_err(|error| error.to_string())
+    };
+    let later = "[[schedule]]\nkind = \"kill\"\ntarget = \"s2\"\nat_ms = 5000\nlasts_ms = 1000\n";
+    let clock = "[[schedule]]\nkind = \"clock\"\ntarget = \"s1\"\nat_ms = 1000\nlasts_ms = 1000\n";
+    let both = read(&format!("{later}{clock}params = {{ by_ms = 3000 }}\n")).unwrap();
+    assert_eq!(
+        both.faults.iter().map(|fault| (fault.id, fault.kind.name())).collect::<Vec<_>>(),
+        [(1, "clock"), (2, "kill")]
+    );
+    assert_eq!(read(clock).unwrap_err(), "clock: a scheduled clock fault needs `by_ms`");
+    let late = later.replace("5000", "9500");
+    assert!(read(&late).unwrap_err().starts_with("kill: it must end before the run does"));
+    assert!(
+        read(&format!("{later}params = {{ by_ms = 3000 }}\n"))
+            .unwrap_err()
+            .contains("belongs to clock faults")
+    );
+    assert!(read(&later.replace("s2", "resource")).unwrap_err().starts_with("`kill` cannot hit `resource`"));
+    assert!(read(&later.replace("target", "targt")).unwrap_err().contains("unknown field `targt`"));
+}

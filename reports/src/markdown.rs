@@ -1,0 +1,81 @@
+//! A short report for a pull request's comment.
+
+use checkers::verdict::Verdict;
+
+use crate::{run::RunData, violations::numbered, words};
+
+/// Violations shown before the rest is only counted.
+const VIOLATIONS: usize = 5;
+
+/// Verdict, headline, the checks that did not hold, the first violations, and how to repeat the run.
+pub fn render(run: &RunData) -> String {
+    let judgement = &run.judgement;
+    let mark = mark(judgement.verdict);
+    let mut text = format!(
+        "### {mark} {}: {}\n\n{}\n\n",
+        words::verdict(judgement.verdict),
+        safe(&words::identity(judgement)),
+        safe(&words::headline(run))
+    );
+    text.push_str("| check | verdict | count | blame | why |\n|---|---|--:|---|---|\n");
+    for (name, result) in words::checks_in_order(judgement) {
+        let [blame, reason] =
+            [&result.blame, &result.reason].map(|text| safe(text.as_deref().unwrap_or("–")));
+        let verdict = format!("{} {}", self::mark(result.verdict), words::verdict(result.verdict));
+        text.push_str(&format!("| {} | {verdict} | {} | {blame} | {reason} |\n", safe(name), result.count));
+    }
+    let violations = numbered(judgement);
+    if !violations.is_empty() {
+        text.push('\n');
+    }
+    for violation in violations.iter().take(VIOLATIONS) {
+        text.push_str(&format!(
+            "{}. **{}**: {}\n",
+            violation.number,
+            safe(violation.check),
+            safe(&violation.violation.text)
+        ));
+    }
+    let all: u64 = judgement.checks.values().map(|check| check.count).sum();
+    let left_off = (all as usize).saturating_sub(violations.len().min(VIOLATIONS));
+    if left_off > 0 {
+        text.push_str(&format!("\nand {left_off} more.\n"));
+    }
+    if !run.repeat.is_empty() {
+        text.push_str(&format!("\nRepeat: {}\n", code(&run.repeat)));
+    }
+    text
+}
+
+fn mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Valid => "✅",
+        Verdict::Unknown => "❔",
+        Verdict::Invalid => "❌",
+    }
+}
+
+/// Text of strangers inside Markdown: no markup, no mentions, no line breaks.
+fn safe(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in words::printable(text).chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '@' => out.push_str("@\u{200b}"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// A code span whose fence is longer than any run of backticks inside.
+fn code(text: &str) -> String {
+    let text = words::printable(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let space = if longest > 0 { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}

@@ -1,0 +1,146 @@
+use checkers::verdict::Verdict;
+
+use super::layout::Layout;
+use crate::{
+    latency,
+    run::RunData,
+    timeline::Timeline,
+    violations::numbered,
+    words::{self, printable},
+};
+
+/// `INVALID  redis/set-nx on docker, …` and the headline.
+pub(super) fn verdict(run: &RunData, layout: &Layout) -> Option<String> {
+    let judgement = &run.judgement;
+    let word = layout.verdict(judgement.verdict, &words::verdict(judgement.verdict).to_uppercase());
+    let expected = match judgement.as_expected {
+        None => String::new(),
+        Some(true) => ", as expected".to_owned(),
+        Some(false) => layout.verdict(Verdict::Invalid, ", not as expected"),
+    };
+    let mut text = format!("{word}  {}{expected}\n", printable(&words::identity(judgement)));
+    text.push_str(&layout.paragraph(&printable(&words::headline(run))));
+    if let Some(stopped) = &judgement.stopped {
+        text.push_str(
+            &layout.paragraph(&layout.warn(&format!("The run ended early: {}", printable(stopped)))),
+        );
+    }
+    Some(text)
+}
+
+/// One line a check.
+pub(super) fn checks(run: &RunData, layout: &Layout) -> Option<String> {
+    let judgement = &run.judgement;
+    let mut rows = vec![["check", "verdict", "count", "blame", "why"].map(|head| layout.dim(head)).to_vec()];
+    for (name, result) in words::checks_in_order(judgement) {
+        rows.push(vec![
+            printable(name),
+            layout.verdict(result.verdict, words::verdict(result.verdict)),
+            result.count.to_string(),
+            printable(result.blame.as_deref().unwrap_or("–")),
+            printable(result.reason.as_deref().unwrap_or("")),
+        ]);
+    }
+    for (name, reason) in &judgement.not_applicable {
+        rows.push(vec![printable(name), layout.dim("n/a"), String::new(), "–".to_owned(), printable(reason)]);
+    }
+    (rows.len() > 1).then(|| format!("{}\n{}", layout.heading("Checks"), layout.table(rows, &[2])))
+}
+
+/// The first violating pair, in words.
+pub(super) fn first_violation(run: &RunData, layout: &Layout) -> Option<String> {
+    let violations = numbered(&run.judgement);
+    let first = violations.first()?;
+    let of = run.judgement.checks.values().map(|check| check.count).sum::<u64>();
+    let mut text = layout.heading(&format!("First violation of {of}: {}", printable(first.check)));
+    text.push('\n');
+    text.push_str(&layout.paragraph(&printable(&first.violation.text)));
+    for index in &first.violation.operations {
+        if let Some(event) = words::event_at(run, *index) {
+            text.push_str(&layout.paragraph(&layout.dim(&printable(&words::event(event)))));
+        }
+    }
+    Some(text)
+}
+
+/// Operations by outcome, with latencies of those that succeeded.
+pub(super) fn operations(run: &RunData, timeline: &Timeline, layout: &Layout) -> Option<String> {
+    let latencies = latency::of(run, timeline);
+    let names: Vec<&str> = latencies
+        .first()
+        .map(|l| l.quantiles_ms.iter().map(|(name, _)| name.as_str()).collect())
+        .unwrap_or_default();
+    let head = ["operation", "ok", "fail", "info"].into_iter().map(str::to_owned);
+    let head = head.chain(names.iter().map(|name| format!("{name} ms"))).map(|head| layout.dim(&head));
+    let mut rows = vec![head.collect::<Vec<_>>()];
+    for (f, outcomes) in &run.judgement.operations {
+        let latency = latencies.iter().find(|latency| latency.f == *f);
+        let mut row =
+            vec![printable(f), outcomes.ok.to_string(), outcomes.fail.to_string(), outcomes.info.to_string()];
+        for name in &names {
+            row.push(
+                latency
+                    .and_then(|latency| latency.get(name))
+                    .map(|ms| format!("{ms:.1}"))
+                    .unwrap_or_default(),
+            );
+        }
+        rows.push(row);
+    }
+    let right: Vec<usize> = (1..4 + names.len()).collect();
+    let grants = run.judgement.grants;
+    let granted = format!("Grants: {}, of them contended: {}", grants.total, grants.contended);
+    (rows.len() > 1).then(|| {
+        format!(
+            "{}\n{}{}",
+            layout.heading("Operations"),
+            layout.table(rows, &right),
+            layout.paragraph(&granted)
+        )
+    })
+}
+
+/// What was done to the world, and what shows that it was.
+pub(super) fn faults(run: &RunData, layout: &Layout) -> Option<String> {
+    let mut rows = vec![
+        ["#", "fault", "target", "from s", "to s", "result", "healed", "evidence"]
+            .map(|head| layout.dim(head))
+            .to_vec(),
+    ];
+    for fault in &run.judgement.faults {
+        let installed = fault.result == "installed";
+        let result = printable(&fault.result);
+        rows.push(vec![
+            fault.id.to_string(),
+            printable(&fault.kind),
+            printable(&fault.targets.join(" ")),
+            format!("{:.2}", fault.start_ns as f64 / 1e9),
+            fault.end_ns.map(|end| format!("{:.2}", end as f64 / 1e9)).unwrap_or_else(|| "–".to_owned()),
+            if installed { result } else { layout.warn(&result) },
+            if fault.healed { "yes".to_owned() } else { layout.warn("no") },
+            printable(&words::brief(&fault.evidence)),
+        ]);
+    }
+    (rows.len() > 1).then(|| format!("{}\n{}", layout.heading("Faults"), layout.table(rows, &[0, 3, 4])))
+}
+
+/// Failover times, where a check states them.
+pub(super) fn failovers(run: &RunData, layout: &Layout) -> Option<String> {
+    let lines: Vec<String> = words::failovers(&run.judgement)
+        .into_iter()
+        .map(|failover| layout.paragraph(&printable(&failover)))
+        .collect();
+    (!lines.is_empty()).then(|| format!("{}\n{}", layout.heading("Failover"), lines.concat()))
+}
+
+/// How to run it again, and where the rest stands.
+pub(super) fn closing(run: &RunData, layout: &Layout) -> Option<String> {
+    let mut lines = Vec::new();
+    if !run.repeat.is_empty() {
+        lines.push(format!("{}  {}\n", layout.heading("Repeat"), printable(&run.repeat)));
+    }
+    if let Some(path) = run.path("report") {
+        lines.push(format!("{}  {}\n", layout.heading("Report"), printable(path)));
+    }
+    (!lines.is_empty()).then(|| lines.concat())
+}

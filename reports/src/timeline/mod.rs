@@ -1,0 +1,70 @@
+//! The history as something that can be drawn: lanes, operations and holds.
+//!
+//! A hold is drawn as the checks define it: from an acquire's or campaign's ok to the invocation of its release or
+//! resignation, its lapse, or the end of the run.
+
+mod holds;
+mod lanes;
+mod operations;
+
+use std::collections::HashMap;
+
+pub use holds::{Hold, HoldEnd};
+pub use lanes::{Lane, LaneKind};
+pub use operations::{Operation, Outcome};
+
+use crate::run::RunData;
+
+/// A run's history, ready to draw.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    /// Nanoseconds since the run began: nothing happens later.
+    pub end_ns: u64,
+    /// Clients first, then servers.
+    pub lanes: Vec<Lane>,
+    /// Names of locks and elections, in order of appearance.
+    pub locks: Vec<String>,
+    /// In order of invocation.
+    pub operations: Vec<Operation>,
+    /// In order of start.
+    pub holds: Vec<Hold>,
+    by_index: HashMap<u64, usize>,
+}
+
+impl Timeline {
+    /// Lays the run's history out.
+    pub fn new(run: &RunData) -> Timeline {
+        let end_ns = end_of(run);
+        let lanes = lanes::of(run);
+        let operations = operations::of(&run.events, &lanes);
+        let (locks, holds) = holds::of(&run.events, &operations, end_ns);
+        let by_index = operations
+            .iter()
+            .enumerate()
+            .flat_map(|(i, op)| op.events().map(move |event| (event, i)))
+            .map(|(event, i)| (run.events[event].index, i))
+            .collect();
+        Timeline { end_ns, lanes, locks, operations, holds, by_index }
+    }
+
+    /// The operation that the history event with this index belongs to, as a position in [`Timeline::operations`].
+    pub fn operation_of(&self, index: u64) -> Option<usize> {
+        self.by_index.get(&index).copied()
+    }
+
+    /// The lane of a node, as a position in [`Timeline::lanes`].
+    pub fn lane_of(&self, node: &str) -> Option<usize> {
+        self.lanes.iter().position(|lane| lane.name == node)
+    }
+
+    /// How many lanes are of this kind.
+    pub fn lanes_of(&self, kind: LaneKind) -> usize {
+        self.lanes.iter().filter(|lane| lane.kind == kind).count()
+    }
+}
+
+fn end_of(run: &RunData) -> u64 {
+    let last_event = run.events.iter().map(|event| event.time).max();
+    let faults = run.judgement.faults.iter().map(|fault| fault.end_ns.unwrap_or(fault.start_ns));
+    faults.chain(last_event).max().unwrap_or(0)
+}

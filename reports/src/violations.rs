@@ -1,0 +1,46 @@
+//! Violations of a whole run in the order in which every report numbers them.
+
+use std::cmp::Reverse;
+
+use checkers::verdict::{Verdict, Violation};
+
+use crate::judgement::Judgement;
+
+/// What a reader wants to see first. A check that is not listed comes after these, by name.
+const ORDER: [&str; 9] =
+    ["exclusion", "leader", "promise", "token", "fencing", "deadline", "damage", "deposed", "liveness"];
+
+/// One violation under its number.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbered<'a> {
+    /// From 1; `#v1` in the page.
+    pub number: usize,
+    /// The check that found it.
+    pub check: &'a str,
+    /// The evidence.
+    pub violation: &'a Violation,
+}
+
+impl Numbered<'_> {
+    /// How long two holds overlapped in milliseconds, where the violation is such an overlap.
+    pub fn overlap_ms(&self) -> Option<f64> {
+        self.violation.figures.get("overlap_ms").and_then(serde_json::Value::as_f64)
+    }
+}
+
+/// All listed violations: exclusion first, then by what follows from what; within a check as the check lists them.
+pub fn numbered(judgement: &Judgement) -> Vec<Numbered<'_>> {
+    let mut checks: Vec<_> = judgement.checks.iter().collect();
+    checks.sort_by_key(|(name, result)| (Reverse(result.verdict == Verdict::Invalid), rank(name), *name));
+    checks
+        .into_iter()
+        .flat_map(|(name, result)| result.violations.iter().map(move |violation| (name, violation)))
+        .enumerate()
+        .map(|(i, (check, violation))| Numbered { number: i + 1, check, violation })
+        .collect()
+}
+
+/// Position of a check in every list of checks.
+pub fn rank(check: &str) -> usize {
+    ORDER.iter().position(|name| *name == check).unwrap_or(ORDER.len())
+}

@@ -1,0 +1,4 @@
+//! Reports of made-up runs: what is printed, and what a browser makes of the page.
+
+mod sample;
+mod text;

@@ -1,0 +1,8 @@
+//! Real clients: small wire clients that send each request once, on the connection they were given, and never reconnect.
+
+mod connect;
+mod redis;
+mod resource;
+mod stores;
+
+pub use stores::RealStores;

@@ -1,0 +1,41 @@
+use std::{rc::Rc, time::Duration};
+
+use async_trait::async_trait;
+
+use super::{redis::RedisClient, resource::ResourceClient};
+use crate::{
+    api::{Endpoint, EtcdApi, RedisApi, ResourceApi, Stores, ZkApi, zookeeper::Open},
+    env::Env,
+    error::OpResult,
+};
+
+/// Opens real connections, over TCP.
+pub struct RealStores {
+    env: Env,
+}
+
+impl RealStores {
+    /// All waiting goes through `env`.
+    pub fn new(env: Env) -> RealStores {
+        RealStores { env }
+    }
+}
+
+#[async_trait(?Send)]
+impl Stores for RealStores {
+    async fn redis(&self, to: &Endpoint, limit: Duration) -> OpResult<Rc<dyn RedisApi>> {
+        Ok(Rc::new(RedisClient::open(&self.env, to, limit).await?))
+    }
+
+    async fn etcd(&self, to: &Endpoint, _limit: Duration) -> OpResult<Rc<dyn EtcdApi>> {
+        Err(crate::error::OpError::Definite(format!("{}: no client", to.node)))
+    }
+
+    async fn zookeeper(&self, to: &Endpoint, _limit: Duration, _open: Open) -> OpResult<Rc<dyn ZkApi>> {
+        Err(crate::error::OpError::Definite(format!("{}: no client", to.node)))
+    }
+
+    async fn resource(&self, to: &Endpoint, limit: Duration) -> OpResult<Rc<dyn ResourceApi>> {
+        Ok(Rc::new(ResourceClient::open(&self.env, to, limit).await?))
+    }
+}

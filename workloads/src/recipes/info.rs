@@ -1,0 +1,199 @@
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Context, Instance, redis};
+use crate::workload::Workload;
+
+/// What a recipe offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Primitive {
+    /// Mutual exclusion for a short critical section.
+    Lock,
+    /// Mutual exclusion for as long as it is renewed.
+    Lease,
+    /// One leader at a time.
+    Election,
+}
+
+/// One recipe of the table.
+#[derive(Debug, Serialize)]
+pub struct RecipeInfo {
+    /// `<system family>/<recipe>`
+    pub name: &'static str,
+    /// The system it needs: `redis`, `redis-independent`, `etcd`, `zookeeper`.
+    pub system: &'static str,
+    /// What it offers.
+    pub primitive: Primitive,
+    /// The workload that drives it unless another is asked for.
+    pub workload: Workload,
+    /// Its grants carry a fencing token.
+    pub has_token: bool,
+    /// Its grants end by themselves.
+    pub has_ttl: bool,
+    /// Its client looks at its own clock and stops at the deadline.
+    pub aware: bool,
+    /// Where its algorithm is published.
+    pub source: &'static str,
+    /// One line on what it does.
+    pub summary: &'static str,
+    /// Why it is broken by design, for those that are here to show what a check finds.
+    pub broken: Option<&'static str>,
+    /// Settings of its own.
+    pub settings: &'static [SettingInfo],
+    /// Makes an instance.
+    #[serde(skip)]
+    pub build: fn(Context) -> Instance,
+}
+
+/// A setting that is a whole number.
+#[derive(Debug, Serialize)]
+pub struct SettingInfo {
+    /// Key.
+    pub name: &'static str,
+    /// Taken when it is not given.
+    pub default: u64,
+    /// What it does, with the unit.
+    pub about: &'static str,
+}
+
+/// A recipe that cannot be made as asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadRecipe {
+    /// There is none of that name.
+    #[error("there is no recipe {name:?}{}", suggestion(.similar))]
+    Unknown {
+        /// As given.
+        name: String,
+        /// The nearest that there is.
+        similar: Option<&'static str>,
+    },
+    /// It has no such setting.
+    #[error("{recipe} has no setting {key:?}{}", suggestion(.similar))]
+    UnknownSetting {
+        /// The recipe.
+        recipe: &'static str,
+        /// As given.
+        key: String,
+        /// The nearest that there is.
+        similar: Option<&'static str>,
+    },
+    /// The setting is not a whole number.
+    #[error("{recipe}: {key} must be a whole number, not {value:?}")]
+    BadValue {
+        /// The recipe.
+        recipe: &'static str,
+        /// The setting.
+        key: String,
+        /// As given.
+        value: String,
+    },
+    /// The workload needs another primitive.
+    #[error("the workload {workload} cannot drive {recipe}")]
+    Workload {
+        /// The recipe.
+        recipe: &'static str,
+        /// The workload.
+        workload: &'static str,
+    },
+    /// Nothing to talk to.
+    #[error("{recipe} needs at least one server")]
+    NoEndpoint {
+        /// The recipe.
+        recipe: &'static str,
+    },
+}
+
+fn suggestion(similar: &Option<&'static str>) -> String {
+    similar.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default()
+}
+
+/// Every recipe.
+pub fn all() -> impl Iterator<Item = &'static RecipeInfo> {
+    redis::RECIPES.iter()
+}
+
+/// The recipe of that name.
+pub fn find(name: &str) -> Result<&'static RecipeInfo, BadRecipe> {
+    let unknown =
+        || BadRecipe::Unknown { name: name.into(), similar: similar(name, all().map(|info| info.name)) };
+    all().find(|info| info.name == name).ok_or_else(unknown)
+}
+
+/// Makes an instance of a recipe; its settings are `given`, or their defaults. It connects when it is first used.
+pub fn open(
+    info: &'static RecipeInfo,
+    given: &BTreeMap<String, String>,
+    mut context: Context,
+) -> Result<Instance, BadRecipe> {
+    if context.endpoints.is_empty() {
+        return Err(BadRecipe::NoEndpoint { recipe: info.name });
+    }
+    context.settings = info.settings(given)?;
+    Ok((info.build)(context))
+}
+
+impl RecipeInfo {
+    /// Checks the settings given and fills in the defaults.
+    pub fn settings(&self, given: &BTreeMap<String, String>) -> Result<BTreeMap<String, u64>, BadRecipe> {
+        let mut settings: BTreeMap<_, _> =
+            self.settings.iter().map(|setting| (setting.name.to_string(), setting.default)).collect();
+        for (key, value) in given {
+            let Some(slot) = settings.get_mut(key) else {
+                let similar = similar(key, self.settings.iter().map(|setting| setting.name));
+                return Err(BadRecipe::UnknownSetting { recipe: self.name, key: key.clone(), similar });
+            };
+            *slot = value.parse().map_err(|_| BadRecipe::BadValue {
+                recipe: self.name,
+                key: key.clone(),
+                value: value.clone(),
+            })?;
+        }
+        Ok(settings)
+    }
+}
+
+fn similar(name: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let scored = names.map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
+    let best = scored.max_by(|left, right| left.0.total_cmp(&right.0))?;
+    (best.0 > 0.75).then_some(best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggests_the_nearest_name() {
+        let error = find("redis/setnx").unwrap_err();
+        assert_eq!(error.to_string(), r#"there is no recipe "redis/setnx"; did you mean "redis/set-nx"?"#);
+        assert_eq!(find("qqq").unwrap_err().to_string(), r#"there is no recipe "qqq""#);
+    }
+
+    #[test]
+    fn checks_settings() {
+        let info = find("redis/set-nx").unwrap();
+        let given = |key: &str, value: &str| BTreeMap::from([(key.to_string(), value.to_string())]);
+        assert_eq!(info.settings(&given("retry_ms", "7")).unwrap()["retry_ms"], 7);
+        assert_eq!(
+            info.settings(&given("retry-ms", "7")).unwrap_err().to_string(),
+            r#"redis/set-nx has no setting "retry-ms"; did you mean "retry_ms"?"#
+        );
+        assert_eq!(
+            info.settings(&given("retry_ms", "fast")).unwrap_err().to_string(),
+            r#"redis/set-nx: retry_ms must be a whole number, not "fast""#
+        );
+    }
+
+    #[test]
+    fn names_are_unique_and_begin_with_their_system() {
+        let names: Vec<_> = all().map(|info| info.name).collect();
+        let unique: std::collections::BTreeSet<_> = names.iter().collect();
+        assert_eq!(unique.len(), names.len());
+        for info in all() {
+            let family = info.name.split('/').next().unwrap_or_default();
+            assert!(info.system.starts_with(family), "{}", info.name);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Client-side algorithms that offer a primitive on a system: as they are published, and mended where those are broken by design.
+
+mod context;
+mod info;
+mod instance;
+mod redis;
+
+pub use context::Context;
+pub use info::{BadRecipe, Primitive, RecipeInfo, SettingInfo, all, find, open};
+pub use instance::Instance;

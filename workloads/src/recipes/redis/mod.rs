@@ -1,0 +1,8 @@
+//! Recipes on Redis.
+
+mod link;
+mod scripts;
+mod set_nx;
+mod table;
+
+pub(super) use table::RECIPES;

@@ -1,0 +1,60 @@
+//! The recipes' scripts, each in Lua for a server and in Rust for a model.
+
+use std::time::Duration;
+
+use crate::api::redis::{Keys, Script, Value};
+
+/// KEYS: lock. ARGV: our value. Deletes the lock if it is ours: how many were deleted.
+pub(super) static RELEASE: Script = Script {
+    name: "compare-and-delete",
+    lua: "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end",
+    rust: |store, keys, args| {
+        let ours = is_ours(store, keys, args);
+        Value::Integer((ours && store.del(keys[0])).into())
+    },
+};
+
+/// KEYS: lock. ARGV: our value, TTL in milliseconds. Sets the lock's expiry anew if it is ours: 1, else 0.
+pub(super) static RENEW: Script = Script {
+    name: "compare-and-expire",
+    lua: "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end",
+    rust: |store, keys, args| {
+        let ours = is_ours(store, keys, args);
+        Value::Integer((ours && store.pexpire(keys[0], millis(args[1]))).into())
+    },
+};
+
+/// KEYS: lock, token. ARGV: our value, TTL in milliseconds. Sets the lock if it is free: the next token, else nil.
+pub(super) static ACQUIRE_FENCED: Script = Script {
+    name: "acquire-and-count",
+    lua: "if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return redis.call('incr', KEYS[2]) else return false end",
+    rust: |store, keys, args| match store.get(keys[0]) {
+        Some(_) => Value::Nil,
+        None => {
+            store.set(keys[0], args[0], Some(millis(args[1])));
+            Value::Integer(store.incr(keys[1]))
+        }
+    },
+};
+
+/// KEYS: lock, token. The holder's value and its token as text, or nil.
+pub(super) static OBSERVE: Script = Script {
+    name: "observe",
+    lua: "local value = redis.call('get', KEYS[1]) if value then return {value, redis.call('get', KEYS[2])} else return false end",
+    rust: |store, keys, _| match store.get(keys[0]) {
+        None => Value::Nil,
+        Some(value) => {
+            let token = store.get(keys[1]).map_or(Value::Nil, Value::Text);
+            Value::Array(vec![Value::Text(value), token])
+        }
+    },
+};
+
+fn is_ours(store: &mut dyn Keys, keys: &[&str], args: &[&str]) -> bool {
+    store.get(keys[0]).as_deref() == Some(args[0])
+}
+
+/// Arguments come from the recipes, which write whole milliseconds.
+fn millis(text: &str) -> Duration {
+    Duration::from_millis(text.parse().unwrap_or_default())
+}

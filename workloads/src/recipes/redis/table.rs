@@ -1,0 +1,79 @@
+use super::set_nx::SetNx;
+use crate::{
+    recipes::{Instance, Primitive, RecipeInfo, SettingInfo},
+    workload::Workload,
+};
+
+const RETRY: SettingInfo =
+    SettingInfo { name: "retry_ms", default: 20, about: "mean pause between two tries, milliseconds" };
+
+/// Fields that most recipes here share.
+const BASE: RecipeInfo = RecipeInfo {
+    name: "",
+    system: "redis",
+    primitive: Primitive::Lock,
+    workload: Workload::Lock,
+    has_token: false,
+    has_ttl: true,
+    aware: false,
+    source: "redis.io, SET command: \"Patterns\"",
+    summary: "",
+    broken: None,
+    settings: &[RETRY],
+    build: |context| Instance::Lock(Box::new(SetNx::new(context, false, false))),
+};
+
+const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, workload: Workload::Lease, ..BASE };
+
+/// Every recipe on Redis.
+pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
+    RecipeInfo {
+        name: "redis/set-nx",
+        summary: "SET NX PX with a unique value, released by a compare-and-delete script; the client never looks at its clock",
+        ..BASE
+    },
+    RecipeInfo {
+        name: "redis/set-nx-fenced",
+        has_token: true,
+        summary: "redis/set-nx with a fencing token from INCR in the same script",
+        build: |context| Instance::Lock(Box::new(SetNx::new(context, true, false))),
+        ..BASE
+    },
+    RecipeInfo {
+        name: "redis/set-nx-lease",
+        aware: true,
+        summary: "redis/set-nx, renewed at two thirds of the TTL; the client stops at its deadline",
+        build: |context| Instance::Lock(Box::new(SetNx::new(context, false, true))),
+        ..LEASE
+    },
+    RecipeInfo {
+        name: "redis/set-nx-lease-unaware",
+        summary: "redis/set-nx, renewed at two thirds of the TTL; the client never looks at its clock",
+        ..LEASE
+    },
+    RecipeInfo {
+        name: "redis/set-nx-fenced-lease",
+        has_token: true,
+        aware: true,
+        summary: "redis/set-nx-fenced, renewed at two thirds of the TTL; the client stops at its deadline",
+        build: |context| Instance::Lock(Box::new(SetNx::new(context, true, true))),
+        ..LEASE
+    },
+    RecipeInfo {
+        name: "redis/set-nx-fenced-lease-unaware",
+        has_token: true,
+        summary: "redis/set-nx-fenced, renewed at two thirds of the TTL; the client never looks at its clock",
+        build: |context| Instance::Lock(Box::new(SetNx::new(context, true, false))),
+        ..LEASE
+    },
+    RecipeInfo {
+        name: "redis/election",
+        primitive: Primitive::Election,
+        workload: Workload::Election,
+        has_token: true,
+        aware: true,
+        summary: "the leader holds a key with a TTL and renews it; its term comes from INCR in the same script",
+        build: |context| Instance::Election(Box::new(SetNx::new(context, true, true))),
+        ..BASE
+    },
+];

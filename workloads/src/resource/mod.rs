@@ -1,0 +1,7 @@
+//! The protected resource: a state machine of registers, and its server.
+
+mod registers;
+mod server;
+
+pub use registers::{Entry, Registers};
+pub use server::serve;
