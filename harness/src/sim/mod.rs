@@ -17,6 +17,7 @@
 
 pub mod clock;
 pub mod disk;
+pub mod etcd;
 pub mod executor;
 pub mod net;
 pub mod node;

@@ -41,4 +41,8 @@ impl ResourceApi for ResourceClient {
     async fn request(&self, request: Request) -> OpResult<Reply> {
         self.0.call(request).await
     }
+
+    fn usable(&self) -> bool {
+        !self.0.is_finished()
+    }
 }

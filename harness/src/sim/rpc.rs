@@ -97,7 +97,24 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
         }
         let id = self.listen();
         self.connection.send(Ask::Call(id, request));
-        Ok(Pending { caller: self, id, answered: Cell::new(false) })
+        Ok(Pending { caller: self, id, answered: Cell::new(false), kept: Cell::new(false) })
+    }
+
+    /// A request whose first answer must come within the limit and is followed by others: its number, for
+    /// [`Caller::next_of`] and [`Caller::cancel`].
+    pub async fn open_stream(&self, request: Q) -> OpResult<(u64, R)> {
+        let pending = self.subscribe(request)?;
+        match within(&self.node, self.limit, pending.next()).await {
+            Some(first) => {
+                let first = first?;
+                pending.kept.set(true);
+                Ok((pending.id, first))
+            }
+            None => {
+                self.finish("timed out");
+                Err(OpError::Indeterminate("timed out".into()))
+            }
+        }
     }
 
     /// Whether calls still go out.
@@ -172,6 +189,7 @@ pub struct Pending<'a, Q: Debug + 'static, R: Debug + 'static> {
     caller: &'a Caller<Q, R>,
     id: u64,
     answered: Cell<bool>,
+    kept: Cell<bool>,
 }
 
 impl<Q: Debug + 'static, R: Debug + 'static> Pending<'_, Q, R> {
@@ -181,21 +199,14 @@ impl<Q: Debug + 'static, R: Debug + 'static> Pending<'_, Q, R> {
         self.answered.set(true);
         result
     }
-
-    /// Keeps the subscription without a borrow; [`Caller::next_of`] and [`Caller::cancel`] use the number.
-    pub fn into_id(self) -> u64 {
-        self.answered.set(true);
-        let id = self.id;
-        std::mem::forget(self);
-        id
-    }
 }
 
 impl<Q: Debug + 'static, R: Debug + 'static> Drop for Pending<'_, Q, R> {
     fn drop(&mut self) {
-        match self.answered.get() {
-            true => self.caller.unlisten(self.id),
-            false => self.caller.cancel(self.id),
+        match (self.kept.get(), self.answered.get()) {
+            (true, _) => {}
+            (false, true) => self.caller.unlisten(self.id),
+            (false, false) => self.caller.cancel(self.id),
         }
     }
 }

@@ -63,4 +63,8 @@ impl RedisApi for RedisClient {
         let owned = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect();
         self.0.call(Command::Eval(script, owned(keys), owned(args))).await
     }
+
+    fn usable(&self) -> bool {
+        !self.0.is_finished()
+    }
 }
