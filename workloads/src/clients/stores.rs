@@ -2,7 +2,7 @@ use std::{rc::Rc, time::Duration};
 
 use async_trait::async_trait;
 
-use super::{redis::RedisClient, resource::ResourceClient};
+use super::{etcd::EtcdClient, redis::RedisClient, resource::ResourceClient};
 use crate::{
     api::{Endpoint, EtcdApi, RedisApi, ResourceApi, Stores, ZkApi, zookeeper::Open},
     env::Env,
@@ -27,8 +27,8 @@ impl Stores for RealStores {
         Ok(Rc::new(RedisClient::open(&self.env, to, limit).await?))
     }
 
-    async fn etcd(&self, to: &Endpoint, _limit: Duration) -> OpResult<Rc<dyn EtcdApi>> {
-        Err(crate::error::OpError::Definite(format!("{}: no client", to.node)))
+    async fn etcd(&self, to: &Endpoint, limit: Duration) -> OpResult<Rc<dyn EtcdApi>> {
+        Ok(Rc::new(EtcdClient::open(&self.env, to, limit).await?))
     }
 
     async fn zookeeper(&self, to: &Endpoint, _limit: Duration, _open: Open) -> OpResult<Rc<dyn ZkApi>> {

@@ -1,0 +1,8 @@
+//! The real clients, recipes and workloads against real servers in containers.
+//!
+//! Needs a Docker engine and the project's server images; says loudly when they are not there,
+//! and fails then if `FENCEPOST_REQUIRE_DOCKER=1`.
+
+mod redis;
+mod support;
+mod workload;

@@ -1,0 +1,134 @@
+use std::time::Duration;
+
+use workloads::api::{
+    Endpoint,
+    redis::{Keys, Script, Value},
+};
+
+use crate::support::{LIMIT, Server, assert_definite, assert_indeterminate, instance, on_node, stores};
+
+const TTL: Duration = Duration::from_secs(20);
+
+pub fn server() -> Option<Server> {
+    let command = ["redis-server", "--save", "", "--appendonly", "no", "--protected-mode", "no"];
+    Server::start("fencepost/redis:7.0", 6379, &command)
+}
+
+#[test]
+fn every_call() {
+    let Some(server) = server() else { return };
+    on_node(async |env| {
+        let redis = stores(&env).redis(&server.endpoint, LIMIT).await.unwrap();
+        assert_eq!(redis.set_nx_px("k", "one", TTL).await, Ok(true));
+        assert_eq!(redis.set_nx_px("k", "two", TTL).await, Ok(false));
+        assert_eq!(redis.get("k").await, Ok(Some("one".into())));
+        let left = redis.pttl("k").await.unwrap().unwrap();
+        assert!(left <= TTL && left > TTL - Duration::from_secs(10), "{left:?}");
+        assert_eq!(redis.pttl("absent").await, Ok(None));
+        assert!(redis.time().await.unwrap() > 1_700_000_000_000_000);
+        assert_eq!(
+            redis.eval(&PAIR, &["k"], &["x"]).await,
+            Ok(Value::Array(vec![Value::Text("one".into()), Value::Text("x".into())]))
+        );
+        assert_eq!(redis.del("k").await, Ok(true));
+        assert_eq!(redis.del("k").await, Ok(false));
+        assert_eq!(redis.get("k").await, Ok(None));
+        assert_eq!(redis.get(&"long".repeat(100_000)).await, Ok(None));
+    });
+}
+
+static PAIR: Script = Script {
+    name: "pair",
+    lua: "return {redis.call('get', KEYS[1]), ARGV[1]}",
+    rust: |store: &mut dyn Keys, keys, args| {
+        let value = store.get(keys[0]).map_or(Value::Nil, Value::Text);
+        Value::Array(vec![value, Value::Text(args[0].into())])
+    },
+};
+
+#[test]
+fn a_call_to_a_stopped_server_is_indeterminate_and_takes_effect_later() {
+    let Some(server) = server() else { return };
+    on_node(async |env| {
+        let stores = stores(&env);
+        let limit = Duration::from_millis(300);
+        let redis = stores.redis(&server.endpoint, limit).await.unwrap();
+        server.stop();
+        assert_indeterminate(redis.set_nx_px("k", "late", TTL).await);
+        assert!(!redis.usable());
+        assert_definite(redis.get("k").await);
+        server.go_on();
+        let again = stores.redis(&server.endpoint, LIMIT).await.unwrap();
+        assert_eq!(again.get("k").await, Ok(Some("late".into())));
+    });
+}
+
+#[test]
+fn a_cut_connection_is_indeterminate_and_a_refused_one_definite() {
+    let Some(server) = server() else { return };
+    on_node(async |env| {
+        let stores = stores(&env);
+        let redis = stores.redis(&server.endpoint, LIMIT).await.unwrap();
+        server.stop();
+        let (outcome, ()) = tokio::join!(redis.get("k"), async {
+            env.sleep(Duration::from_millis(200)).await;
+            server.kill();
+        });
+        assert_indeterminate(outcome);
+        let local = Endpoint { node: "s2".into(), addr: "127.0.0.1:1".into() };
+        assert_definite(stores.redis(&local, LIMIT).await.map(|_| ()));
+    });
+}
+
+#[test]
+fn a_call_on_a_connection_already_closed_is_not_sent() {
+    let Some(server) = server() else { return };
+    on_node(async |env| {
+        let redis = stores(&env).redis(&server.endpoint, LIMIT).await.unwrap();
+        assert_eq!(redis.get("k").await, Ok(None));
+        server.kill();
+        env.sleep(Duration::from_millis(500)).await;
+        assert_definite(redis.get("k").await);
+    });
+}
+
+#[test]
+fn locks_contend_renew_and_release() {
+    let Some(server) = server() else { return };
+    on_node(async |env| {
+        for recipe in ["redis/set-nx", "redis/set-nx-fenced", "redis/set-nx-lease", "redis/election"] {
+            let endpoints = [server.endpoint.clone()];
+            let mut first = instance(&env, recipe, "c1", 5000, &endpoints);
+            let mut second = instance(&env, recipe, "c2", 5000, &endpoints);
+            let short = Duration::from_millis(100);
+            let grant = first.acquire("a", short).await.unwrap();
+            assert_eq!(grant.token.is_some(), ["redis/set-nx-fenced", "redis/election"].contains(&recipe));
+            assert_definite(second.acquire("a", short).await);
+            assert_eq!(first.renew("a").await.unwrap().token, grant.token);
+            assert_definite(second.renew("a").await);
+            assert_definite(second.release("a").await);
+            let (handed_over, released) = tokio::join!(second.acquire("a", LIMIT), async {
+                env.sleep(short).await;
+                first.release("a").await
+            });
+            released.unwrap();
+            assert!(handed_over.unwrap().token > grant.token || grant.token.is_none());
+            second.release("a").await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn an_expired_lock_is_no_longer_ours() {
+    let Some(server) = server() else { return };
+    on_node(async |env| {
+        let endpoints = [server.endpoint.clone()];
+        let mut first = instance(&env, "redis/set-nx", "c1", 300, &endpoints);
+        let mut second = instance(&env, "redis/set-nx", "c2", 5000, &endpoints);
+        first.acquire("a", LIMIT).await.unwrap();
+        second.acquire("a", LIMIT).await.unwrap();
+        assert_definite(first.renew("a").await);
+        assert_definite(first.release("a").await);
+        second.release("a").await.unwrap();
+    });
+}

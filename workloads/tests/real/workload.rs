@@ -1,0 +1,158 @@
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+    time::Duration,
+};
+
+use checkers::history::{Event, EventKind};
+use tokio::net::TcpListener;
+use workloads::{
+    api::Endpoint,
+    env::Env,
+    resource::{self, Entry},
+    workload::{ClientConfig, Control, Kept, Phase, Rates, Workload, run_client},
+};
+
+use crate::support::{on_node, stores};
+
+const CLIENTS: u32 = 5;
+
+/// Runs five clients for a few seconds without faults: their events and the resource's log.
+pub fn run(
+    recipe: &str,
+    workload: Workload,
+    endpoints: &[Endpoint],
+    ttl_ms: u64,
+    run: Duration,
+) -> (Vec<Event>, Vec<Entry>) {
+    let sink = Rc::new(Kept::default());
+    let entries = Rc::new(RefCell::new(Vec::new()));
+    on_node(async |env| {
+        let resource = serve(&env, entries.clone()).await;
+        let control = Control::default();
+        let clients = (0..CLIENTS).map(|client| {
+            let config = ClientConfig {
+                client,
+                clients: CLIENTS,
+                first_process: client,
+                node: format!("c{}", client + 1),
+                recipe: recipe.into(),
+                workload,
+                ttl_ms,
+                settings: BTreeMap::new(),
+                endpoints: endpoints.to_vec(),
+                resource: resource.clone(),
+                rates: Rates::default(),
+            };
+            run_client(env.clone(), config, stores(&env), sink.clone(), control.clone())
+        });
+        let clients = futures_util::future::join_all(clients.collect::<Vec<_>>());
+        let phases = async {
+            env.sleep(run).await;
+            control.advance(Phase::Liveness);
+            env.sleep(Duration::from_millis(ttl_ms)).await;
+            control.advance(Phase::Stop);
+        };
+        let (ended, ()) = tokio::join!(clients, phases);
+        ended.into_iter().for_each(|ended| ended.expect("a good configuration"));
+    });
+    (sink.events(), entries.borrow().clone())
+}
+
+async fn serve(env: &Env, entries: Rc<RefCell<Vec<Entry>>>) -> Endpoint {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap().to_string();
+    let log = Rc::new(move |entry: &Entry| entries.borrow_mut().push(entry.clone()));
+    env.spawn(resource::serve(env.clone(), listener, log)).detach();
+    Endpoint { node: "resource".into(), addr }
+}
+
+/// How many operations of that name ended so.
+pub fn count(events: &[Event], f: &str, kind: EventKind) -> usize {
+    events.iter().filter(|event| event.f == f && event.kind == kind).count()
+}
+
+/// Every invocation has exactly one completion, before the process' next invocation.
+pub fn assert_well_formed(events: &[Event]) {
+    let mut open = BTreeMap::new();
+    for event in events {
+        match event.kind {
+            EventKind::Invoke => assert_eq!(open.insert(event.process, event.f.clone()), None, "{event:?}"),
+            _ => assert_eq!(open.remove(&event.process).as_ref(), Some(&event.f), "{event:?}"),
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+/// Without faults no two holds overlap, no update is lost, no outcome is unknown, and no token repeats.
+pub fn assert_sound(events: &[Event], entries: &[Entry]) {
+    assert_well_formed(events);
+    assert!(
+        events.iter().all(|event| event.kind != EventKind::Info),
+        "{:?}",
+        events.iter().find(|event| event.kind == EventKind::Info)
+    );
+    let mut holder: BTreeMap<String, checkers::history::Process> = BTreeMap::new();
+    let mut ordered = events.to_vec();
+    ordered.sort_by_key(|event| (event.time, event.kind != EventKind::Invoke));
+    let mut tokens = BTreeSet::new();
+    for event in &ordered {
+        let lock = event.value["lock"].as_str().unwrap().to_string();
+        match (event.f.as_str(), event.kind) {
+            ("acquire" | "campaign", EventKind::Ok) => {
+                assert_eq!(
+                    holder.insert(lock.clone(), event.process),
+                    None,
+                    "two holders of {lock}: {event:?}"
+                );
+                if let Some(token) = event.value["token"].as_u64() {
+                    assert!(tokens.last().is_none_or(|&last| last < token), "{event:?}");
+                    tokens.insert(token);
+                }
+            }
+            ("release" | "resign" | "lapse", EventKind::Invoke)
+                if holder.get(&lock) == Some(&event.process) =>
+            {
+                holder.remove(&lock);
+            }
+            _ => {}
+        }
+    }
+    let mut last = None;
+    for write in entries.iter().filter(|entry| entry.op == "write") {
+        assert_eq!(write.unfenced_base, last, "a lost update: {write:?}");
+        last = write.id.clone();
+    }
+}
+
+#[test]
+fn redis_set_nx_under_the_lock_workload() {
+    let Some(server) = crate::redis::server() else { return };
+    let run_for = Duration::from_secs(6);
+    let (events, entries) = run("redis/set-nx", Workload::Lock, &[server.endpoint.clone()], 2000, run_for);
+    assert_sound(&events, &entries);
+    let grants = count(&events, "acquire", EventKind::Ok);
+    eprintln!("{grants} grants in {run_for:?}, {} events", events.len());
+    assert!(grants > 20, "{grants} grants");
+}
+
+#[test]
+fn redis_leases_and_elections() {
+    let Some(server) = crate::redis::server() else { return };
+    let cases = [
+        ("redis/set-nx-fenced-lease", Workload::Lease, "acquire"),
+        ("redis/election", Workload::Election, "campaign"),
+    ];
+    for (recipe, workload, f) in cases {
+        let (events, entries) =
+            run(recipe, workload, &[server.endpoint.clone()], 1000, Duration::from_secs(6));
+        assert_sound(&events, &entries);
+        assert!(count(&events, f, EventKind::Ok) > 1);
+        assert!(count(&events, "renew", EventKind::Ok) > 1);
+        if workload == Workload::Election {
+            let seen = |event: &&Event| event.f == "observe" && event.value["leader"].is_string();
+            assert!(events.iter().any(|event| seen(&event)));
+        }
+    }
+}
