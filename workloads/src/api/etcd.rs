@@ -165,10 +165,10 @@ pub trait EtcdApi {
     async fn range(&self, range: Range) -> OpResult<RangeReply>;
     /// A new lease of at least `ttl_s` seconds; the server chooses the id.
     async fn lease_grant(&self, ttl_s: i64) -> OpResult<Lease>;
-    /// One keepalive: the seconds left now, always > 0. `Definite` when the lease is gone.
-    async fn lease_keepalive_once(&self, lease: i64) -> OpResult<i64>;
-    /// Ends a lease and deletes its keys. `Definite` when it was gone already, too.
-    async fn lease_revoke(&self, lease: i64) -> OpResult<()>;
+    /// One keepalive: the seconds left now, always > 0; `None` when the lease is gone.
+    async fn lease_keepalive_once(&self, lease: i64) -> OpResult<Option<i64>>;
+    /// Ends a lease and deletes its keys: whether it was there.
+    async fn lease_revoke(&self, lease: i64) -> OpResult<bool>;
     /// Changes of one key from `start_revision` on (0: from now).
     async fn watch(&self, key: &str, start_revision: i64) -> OpResult<Box<dyn EtcdWatch>>;
     /// `v3lock.Lock`, waiting up to `wait`; running out cancels the call (which does not break the connection) and is `Indeterminate`.

@@ -18,7 +18,7 @@ pub struct Endpoint {
 /// Opens connections. `limit` bounds the opening and each later call on the connection.
 ///
 /// A refused connection is `Definite`, and so is one that did not open in time: nothing was asked of the store yet.
-/// The one exception is a ZooKeeper session, whose opening may have left a session behind that holds nothing.
+/// (A ZooKeeper session may be left behind, which holds nothing.) Attaching to a session is the exception: see [`Open::Attach`].
 #[async_trait(?Send)]
 pub trait Stores {
     /// A connection to one Redis server.

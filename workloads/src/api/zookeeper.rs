@@ -15,6 +15,8 @@ pub struct Session {
     pub password: Vec<u8>,
     /// After this long without a word from the client the servers end it.
     pub timeout: Duration,
+    /// The last transaction that the client has seen; a server that is behind refuses to be attached to.
+    pub zxid_seen: i64,
 }
 
 /// Which session a new connection is for.
@@ -25,7 +27,7 @@ pub enum Open {
         /// The time-out asked for.
         timeout: Duration,
     },
-    /// Explicitly goes on with an existing one. `Definite` when it has ended.
+    /// Explicitly goes on with an existing one. `Definite` means that the session has ended; any other failure is `Indeterminate`.
     Attach(Session),
 }
 

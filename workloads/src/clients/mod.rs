@@ -5,5 +5,6 @@ mod etcd;
 mod redis;
 mod resource;
 mod stores;
+mod zookeeper;
 
 pub use stores::RealStores;

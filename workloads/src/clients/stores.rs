@@ -2,7 +2,7 @@ use std::{rc::Rc, time::Duration};
 
 use async_trait::async_trait;
 
-use super::{etcd::EtcdClient, redis::RedisClient, resource::ResourceClient};
+use super::{etcd::EtcdClient, redis::RedisClient, resource::ResourceClient, zookeeper::ZkClient};
 use crate::{
     api::{Endpoint, EtcdApi, RedisApi, ResourceApi, Stores, ZkApi, zookeeper::Open},
     env::Env,
@@ -31,8 +31,8 @@ impl Stores for RealStores {
         Ok(Rc::new(EtcdClient::open(&self.env, to, limit).await?))
     }
 
-    async fn zookeeper(&self, to: &Endpoint, _limit: Duration, _open: Open) -> OpResult<Rc<dyn ZkApi>> {
-        Err(crate::error::OpError::Definite(format!("{}: no client", to.node)))
+    async fn zookeeper(&self, to: &Endpoint, limit: Duration, open: Open) -> OpResult<Rc<dyn ZkApi>> {
+        Ok(Rc::new(ZkClient::open(&self.env, to, limit, open).await?))
     }
 
     async fn resource(&self, to: &Endpoint, limit: Duration) -> OpResult<Rc<dyn ResourceApi>> {

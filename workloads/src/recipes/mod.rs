@@ -1,9 +1,11 @@
 //! Client-side algorithms that offer a primitive on a system: as they are published, and mended where those are broken by design.
 
 mod context;
+mod etcd;
 mod info;
 mod instance;
 mod redis;
+mod zookeeper;
 
 pub use context::Context;
 pub use info::{BadRecipe, Primitive, RecipeInfo, SettingInfo, all, find, open};

@@ -3,6 +3,9 @@
 //! Needs a Docker engine and the project's server images; says loudly when they are not there,
 //! and fails then if `FENCEPOST_REQUIRE_DOCKER=1`.
 
+mod etcd;
+mod proxy;
 mod redis;
 mod support;
 mod workload;
+mod zookeeper;

@@ -132,3 +132,46 @@ fn an_expired_lock_is_no_longer_ours() {
         second.release("a").await.unwrap();
     });
 }
+
+#[test]
+fn redlock_needs_a_majority() {
+    let Some(servers) = (0..3).map(|_| server()).collect::<Option<Vec<_>>>() else { return };
+    on_node(async |env| {
+        let endpoints: Vec<_> = servers.iter().map(|server| server.endpoint.clone()).collect();
+        let mut first = instance(&env, "redis/redlock", "c1", 3000, &endpoints);
+        let mut second = instance(&env, "redis/redlock", "c2", 3000, &endpoints);
+        let short = Duration::from_millis(100);
+        let grant = first.acquire("a", short).await.unwrap();
+        assert_eq!(grant.ttl, Some(Duration::from_millis(3000 - 30 - 2)));
+        assert_definite(second.acquire("a", short).await);
+        assert!(first.renew("a").await.unwrap().deadline > grant.deadline);
+        assert_definite(second.renew("a").await);
+
+        servers[0].stop();
+        first.renew("a").await.unwrap();
+        first.release("a").await.unwrap();
+        second.acquire("a", LIMIT).await.unwrap();
+        second.release("a").await.unwrap();
+        servers[1].stop();
+        assert_indeterminate(second.acquire("a", short).await);
+        servers[0].go_on();
+        servers[1].go_on();
+        // What the stopped servers still granted ends with its TTL.
+        first.acquire("a", Duration::from_secs(8)).await.unwrap();
+        first.release("a").await.unwrap();
+    });
+}
+
+#[test]
+fn redlock_tells_what_nobody_else_can_hold() {
+    let Some(servers) = (0..3).map(|_| server()).collect::<Option<Vec<_>>>() else { return };
+    on_node(async |env| {
+        let endpoints: Vec<_> = servers.iter().map(|server| server.endpoint.clone()).collect();
+        let mut lock = instance(&env, "redis/redlock", "c1", 3000, &endpoints);
+        servers[0].kill();
+        servers[1].kill();
+        assert_definite(lock.acquire("a", Duration::from_millis(100)).await);
+        let redis = stores(&env).redis(&servers[2].endpoint, LIMIT).await.unwrap();
+        assert_eq!(redis.get("lock:a").await, Ok(None), "released everywhere");
+    });
+}

@@ -156,3 +156,16 @@ fn redis_leases_and_elections() {
         }
     }
 }
+
+#[test]
+fn redlock_under_its_workloads() {
+    let Some(servers) = (0..5).map(|_| crate::redis::server()).collect::<Option<Vec<_>>>() else { return };
+    let endpoints: Vec<_> = servers.iter().map(|server| server.endpoint.clone()).collect();
+    for (recipe, workload) in [("redis/redlock", Workload::Lock), ("redis/redlock-lease", Workload::Lease)] {
+        let (events, entries) = run(recipe, workload, &endpoints, 2000, Duration::from_secs(5));
+        assert_sound(&events, &entries);
+        let grants = count(&events, "acquire", EventKind::Ok);
+        eprintln!("{recipe}: {grants} grants, {} events", events.len());
+        assert!(grants > if workload == Workload::Lock { 20 } else { 1 }, "{recipe}: {grants} grants");
+    }
+}

@@ -62,20 +62,22 @@ impl EtcdApi for EtcdClient {
         }
     }
 
-    async fn lease_keepalive_once(&self, lease: i64) -> OpResult<i64> {
+    async fn lease_keepalive_once(&self, lease: i64) -> OpResult<Option<i64>> {
         let request = m::LeaseId { id: lease };
         let response: m::LeaseKeepAliveResponse =
             self.channel.call("etcdserverpb.Lease/LeaseKeepAlive", &request, Shape::Begun).await?;
-        match response.ttl {
-            1.. => Ok(response.ttl),
-            _ => Err(OpError::Definite(format!("the lease {lease:x} is gone"))),
-        }
+        Ok((response.ttl > 0).then_some(response.ttl))
     }
 
-    async fn lease_revoke(&self, lease: i64) -> OpResult<()> {
+    async fn lease_revoke(&self, lease: i64) -> OpResult<bool> {
         let request = m::LeaseId { id: lease };
-        let m::Done {} = self.channel.call("etcdserverpb.Lease/LeaseRevoke", &request, Shape::Unary).await?;
-        Ok(())
+        let revoked: OpResult<m::Done> =
+            self.channel.call("etcdserverpb.Lease/LeaseRevoke", &request, Shape::Unary).await;
+        match revoked {
+            Ok(m::Done {}) => Ok(true),
+            Err(OpError::Definite(why)) if why.ends_with("requested lease not found") => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     async fn watch(&self, key: &str, start_revision: i64) -> OpResult<Box<dyn EtcdWatch>> {

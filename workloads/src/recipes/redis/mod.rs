@@ -1,6 +1,7 @@
 //! Recipes on Redis.
 
 mod link;
+mod redlock;
 mod scripts;
 mod set_nx;
 mod table;

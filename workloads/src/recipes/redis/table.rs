@@ -1,4 +1,4 @@
-use super::set_nx::SetNx;
+use super::{redlock::Redlock, set_nx::SetNx};
 use crate::{
     recipes::{Instance, Primitive, RecipeInfo, SettingInfo},
     workload::Workload,
@@ -24,6 +24,23 @@ const BASE: RecipeInfo = RecipeInfo {
 };
 
 const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, workload: Workload::Lease, ..BASE };
+
+const REDLOCK: RecipeInfo = RecipeInfo {
+    system: "redis-independent",
+    aware: true,
+    source: "redis.io, \"Distributed Locks with Redis\"",
+    settings: &[
+        RETRY,
+        SettingInfo {
+            name: "node_limit_ms",
+            default: 0,
+            about: "limit of a call to one server, milliseconds; 0: a twentieth of the TTL",
+        },
+        SettingInfo { name: "drift_percent", default: 1, about: "drift allowed for, percent of the TTL" },
+    ],
+    build: |context| Instance::Lock(Box::new(Redlock::new(context, true))),
+    ..BASE
+};
 
 /// Every recipe on Redis.
 pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
@@ -65,6 +82,27 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
         summary: "redis/set-nx-fenced, renewed at two thirds of the TTL; the client never looks at its clock",
         build: |context| Instance::Lock(Box::new(SetNx::new(context, true, false))),
         ..LEASE
+    },
+    RecipeInfo {
+        name: "redis/redlock",
+        summary: "redis/set-nx on a majority of independent servers, valid for the TTL less the time it took and the drift",
+        ..REDLOCK
+    },
+    RecipeInfo {
+        name: "redis/redlock-lease",
+        primitive: Primitive::Lease,
+        workload: Workload::Lease,
+        summary: "redis/redlock, extended on a majority at two thirds of the TTL; the client stops at its deadline",
+        ..REDLOCK
+    },
+    RecipeInfo {
+        name: "redis/redlock-lease-unaware",
+        primitive: Primitive::Lease,
+        workload: Workload::Lease,
+        aware: false,
+        summary: "redis/redlock, extended on a majority at two thirds of the TTL; the client never looks at its clock",
+        build: |context| Instance::Lock(Box::new(Redlock::new(context, false))),
+        ..REDLOCK
     },
     RecipeInfo {
         name: "redis/election",

@@ -1,0 +1,139 @@
+//! A key that exists as long as its owner's lease: created if it is absent, watched for its deletion.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use async_trait::async_trait;
+
+use super::leases::{Kept, Leases};
+use crate::{
+    api::etcd::{Compare, EtcdWatch, Range, Txn, TxnOp, WatchEvent},
+    error::{OpError, OpResult},
+    primitive::{Election, Grant, Leader, Lock},
+    recipes::{Context, context::owner_of},
+};
+
+/// The lock, and the election of one key.
+pub(super) struct LeaseLock {
+    leases: Leases,
+    held: BTreeMap<String, Held>,
+}
+
+struct Held {
+    lease: Kept,
+    token: i64,
+}
+
+impl LeaseLock {
+    pub(super) fn new(context: Context, aware: bool) -> LeaseLock {
+        LeaseLock { leases: Leases::new(context, aware), held: BTreeMap::new() }
+    }
+
+    /// Tries and waits until the key is ours: its create revision.
+    async fn compete(&mut self, name: &str, lease: &mut Kept) -> OpResult<i64> {
+        let etcd = self.leases.etcd().await?;
+        let value = self.leases.context.unique();
+        loop {
+            let reply = etcd.txn(create_if_absent(&key(name), &value, lease.id)).await?;
+            if reply.succeeded {
+                return Ok(reply.revision);
+            }
+            // From the revision after the one just seen: a deletion in between is not missed.
+            let watch = etcd.watch(&key(name), reply.revision + 1).await?;
+            self.leases.keep_during(lease, deleted(watch)).await?;
+        }
+    }
+
+    fn held(&mut self, name: &str) -> OpResult<Held> {
+        self.held.remove(name).ok_or_else(|| OpError::Definite("not held".into()))
+    }
+}
+
+fn create_if_absent(key: &str, value: &str, lease: i64) -> Txn {
+    Txn {
+        compares: vec![Compare::CreateRevision(key.into(), 0)],
+        success: vec![TxnOp::Put { key: key.into(), value: value.into(), lease }],
+        failure: vec![],
+    }
+}
+
+async fn deleted(mut watch: Box<dyn EtcdWatch>) -> OpResult<()> {
+    loop {
+        let events = watch.next().await?;
+        if events.iter().any(|event| matches!(event, WatchEvent::Delete { .. })) {
+            return Ok(());
+        }
+    }
+}
+
+#[async_trait(?Send)]
+impl Lock for LeaseLock {
+    async fn acquire(&mut self, name: &str, wait: Duration) -> OpResult<Grant> {
+        let env = self.leases.context.env.clone();
+        let mut lease = self.leases.grant().await?;
+        let outcome = match env.timeout(wait, self.compete(name, &mut lease)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(OpError::Indeterminate("held by another".into())),
+        };
+        match outcome {
+            Ok(token) => {
+                let grant = self.leases.promise(&lease, token);
+                self.held.insert(name.to_string(), Held { lease, token });
+                Ok(grant)
+            }
+            Err(failure) => Err(self.leases.abandon(&lease, failure).await),
+        }
+    }
+
+    async fn renew(&mut self, name: &str) -> OpResult<Grant> {
+        let mut held = self.held(name)?;
+        self.leases.keep(&mut held.lease).await?;
+        let grant = self.leases.promise(&held.lease, held.token);
+        self.held.insert(name.to_string(), held);
+        Ok(grant)
+    }
+
+    async fn release(&mut self, name: &str) -> OpResult<()> {
+        let held = self.held(name)?;
+        match self.leases.etcd().await?.lease_revoke(held.lease.id).await? {
+            true => Ok(()),
+            false => Err(OpError::Definite("no longer ours".into())),
+        }
+    }
+
+    fn usable(&self) -> bool {
+        self.leases.usable()
+    }
+}
+
+#[async_trait(?Send)]
+impl Election for LeaseLock {
+    async fn campaign(&mut self, name: &str, wait: Duration) -> OpResult<Grant> {
+        self.acquire(name, wait).await
+    }
+
+    async fn renew(&mut self, name: &str) -> OpResult<Grant> {
+        Lock::renew(self, name).await
+    }
+
+    async fn resign(&mut self, name: &str) -> OpResult<()> {
+        self.release(name).await
+    }
+
+    async fn observe(&mut self, name: &str) -> OpResult<Option<Leader>> {
+        let etcd = self.leases.etcd().await?;
+        let found = etcd.range(Range { key: key(name), prefix: false }).await?;
+        let leader = |kv: &crate::api::etcd::KeyValue| Leader {
+            id: owner_of(&kv.value).to_string(),
+            token: Some(kv.create_revision as u64),
+        };
+        Ok(found.keys.first().map(leader))
+    }
+
+    fn usable(&self) -> bool {
+        self.leases.usable()
+    }
+}
+
+fn key(name: &str) -> String {
+    format!("lock/{name}")
+}

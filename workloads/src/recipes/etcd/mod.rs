@@ -1,0 +1,8 @@
+//! Recipes on etcd.
+
+mod lease_lock;
+mod leases;
+mod server_lock;
+mod table;
+
+pub(super) use table::RECIPES;

@@ -1,0 +1,232 @@
+//! The lock and the election on a queue of ephemeral sequential nodes.
+
+use std::{collections::BTreeMap, rc::Rc, time::Duration};
+
+use async_trait::async_trait;
+
+use super::{
+    queue::{in_order, wait_for_turn},
+    session::{OwnSession, ensure},
+};
+use crate::{
+    api::{
+        ZkApi,
+        zookeeper::{Answer, CreateMode, ZkEvent},
+    },
+    env::TaskHandle,
+    error::{OpError, OpResult},
+    primitive::{Election, Grant, Leader, Lock, Lost},
+    recipes::{Context, context::owner_of},
+};
+
+/// One name at a time.
+pub(super) struct QueueLock {
+    session: OwnSession,
+    aware: bool,
+    held: BTreeMap<String, Node>,
+    notice: Option<(Lost, Box<dyn TaskHandle>)>,
+}
+
+/// Our place in the queue.
+#[derive(Clone)]
+struct Node {
+    directory: String,
+    name: String,
+    czxid: i64,
+}
+
+impl Node {
+    fn path(&self) -> String {
+        format!("{}/{}", self.directory, self.name)
+    }
+}
+
+impl QueueLock {
+    /// `aware`: the client knows its deadline, and listens for the end of its session.
+    pub(super) fn new(context: Context, aware: bool) -> QueueLock {
+        QueueLock { session: OwnSession::new(context), aware, held: BTreeMap::new(), notice: None }
+    }
+
+    /// Takes a place in the queue. Its name begins with a number of our own, by which it is found again if the answer is lost.
+    async fn queue_up(&mut self, directory: &str) -> OpResult<Node> {
+        let zk = self.session.zk().await?;
+        ensure(&zk, directory).await?;
+        let mark = format!("_c_{:016x}-", self.session.context.env.random());
+        let data = self.session.context.unique();
+        let path = format!("{directory}/{mark}lock-");
+        match zk.create(&path, data.as_bytes(), CreateMode::EphemeralSequential).await {
+            Ok(Answer::Done((path, stat))) => Ok(node(directory, &path, stat.czxid)),
+            Ok(other) => Err(OpError::Definite(format!("cannot queue up: {other:?}"))),
+            Err(OpError::Definite(why)) => Err(OpError::Definite(why)),
+            Err(OpError::Indeterminate(why)) => self.find(directory, &mark, why).await,
+        }
+    }
+
+    /// Looks for the node whose creation was not answered, on another connection of the same session.
+    async fn find(&mut self, directory: &str, mark: &str, why: String) -> OpResult<Node> {
+        let found = async {
+            let zk = self.session.attach_elsewhere().await?;
+            zk.sync(directory).await?;
+            let names = in_order(&zk, directory).await?;
+            let Some(name) = names.into_iter().find(|name| name.starts_with(mark)) else { return Ok(None) };
+            let stat = zk.exists(&format!("{directory}/{name}"), false).await?;
+            OpResult::Ok(stat.map(|stat| node(directory, &name, stat.czxid)))
+        };
+        match found.await {
+            Ok(Some(node)) => Ok(node),
+            // Not there, or nobody knows: only the end of the session is certain to keep it from coming yet.
+            _ => Err(self.give_up_session(why).await),
+        }
+    }
+
+    /// Leaves the queue after a failure: definite once the node is certainly gone.
+    async fn leave(&mut self, node: &Node, failure: OpError) -> OpError {
+        let (OpError::Definite(why) | OpError::Indeterminate(why)) = failure;
+        if self.session.usable()
+            && let Ok(zk) = self.session.zk().await
+            && let Ok(Answer::Done(()) | Answer::NoNode) = zk.delete(&node.path(), -1).await
+        {
+            return OpError::Definite(why);
+        }
+        self.give_up_session(why).await
+    }
+
+    async fn give_up_session(&mut self, why: String) -> OpError {
+        match self.session.ended().await {
+            true => OpError::Definite(why),
+            false => OpError::Indeterminate(format!("{why}; its node may be in the queue")),
+        }
+    }
+
+    async fn wait(&mut self, node: &Node, wait: Duration) -> OpResult<()> {
+        let zk = self.session.zk().await?;
+        let turn = wait_for_turn(&zk, &node.directory, &node.name);
+        match self.session.context.env.timeout(wait, turn).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(OpError::Indeterminate("held by another".into())),
+        }
+    }
+
+    /// The session lives at least its time-out from the last answered request on.
+    fn grant(&self, zk: &Rc<dyn ZkApi>, node: &Node) -> Grant {
+        let session = zk.session();
+        let context = &self.session.context;
+        Grant {
+            token: Some(node.czxid as u64),
+            lease: Some(format!("{:x}", session.id)),
+            ..context.grant(zk.last_answered(), session.timeout, self.aware)
+        }
+    }
+
+    fn listen(&mut self, zk: Rc<dyn ZkApi>) {
+        let lost = Lost::default();
+        let told = lost.clone();
+        let task = self.session.context.env.spawn(async move {
+            loop {
+                match zk.next_event().await {
+                    ZkEvent::Expired => return told.raise(),
+                    // The session may live on: only the deadline tells.
+                    ZkEvent::Disconnected => return,
+                    _ => {}
+                }
+            }
+        });
+        self.notice = Some((lost, task));
+    }
+
+    fn held(&self, name: &str) -> OpResult<Node> {
+        self.held.get(name).cloned().ok_or_else(|| OpError::Definite("not held".into()))
+    }
+}
+
+#[async_trait(?Send)]
+impl Lock for QueueLock {
+    async fn acquire(&mut self, name: &str, wait: Duration) -> OpResult<Grant> {
+        self.notice = None;
+        let node = self.queue_up(&directory(name)).await?;
+        if let Err(failure) = self.wait(&node, wait).await {
+            return Err(self.leave(&node, failure).await);
+        }
+        let zk = self.session.zk().await?;
+        let grant = self.grant(&zk, &node);
+        self.held.insert(name.to_string(), node);
+        if self.aware {
+            self.listen(zk);
+        }
+        Ok(grant)
+    }
+
+    /// The session is kept alive by its pings; this asks whether our node is still there.
+    async fn renew(&mut self, name: &str) -> OpResult<Grant> {
+        let node = self.held(name)?;
+        let zk = self.session.zk().await?;
+        match zk.exists(&node.path(), false).await? {
+            Some(stat) if stat.czxid == node.czxid => Ok(self.grant(&zk, &node)),
+            _ => Err(OpError::Definite("our node is gone".into())),
+        }
+    }
+
+    async fn release(&mut self, name: &str) -> OpResult<()> {
+        let node = self.held(name)?;
+        self.held.remove(name);
+        self.notice = None;
+        match self.session.zk().await?.delete(&node.path(), -1).await? {
+            Answer::Done(()) => Ok(()),
+            Answer::NoNode => Err(OpError::Definite("no longer ours".into())),
+            other => Err(OpError::Indeterminate(format!("cannot delete our node: {other:?}"))),
+        }
+    }
+
+    fn usable(&self) -> bool {
+        self.session.usable()
+    }
+
+    fn lost(&self) -> Option<Lost> {
+        self.notice.as_ref().map(|(lost, _)| lost.clone())
+    }
+}
+
+#[async_trait(?Send)]
+impl Election for QueueLock {
+    async fn campaign(&mut self, name: &str, wait: Duration) -> OpResult<Grant> {
+        self.acquire(name, wait).await
+    }
+
+    async fn renew(&mut self, name: &str) -> OpResult<Grant> {
+        Lock::renew(self, name).await
+    }
+
+    async fn resign(&mut self, name: &str) -> OpResult<()> {
+        self.release(name).await
+    }
+
+    async fn observe(&mut self, name: &str) -> OpResult<Option<Leader>> {
+        let zk = self.session.zk().await?;
+        let directory = directory(name);
+        loop {
+            let Some(first) = in_order(&zk, &directory).await?.into_iter().next() else { return Ok(None) };
+            // It may have gone in between: then there is a new first.
+            if let Answer::Done((data, stat)) = zk.get_data(&format!("{directory}/{first}"), false).await? {
+                let id = owner_of(&String::from_utf8_lossy(&data)).to_string();
+                return Ok(Some(Leader { id, token: Some(stat.czxid as u64) }));
+            }
+        }
+    }
+
+    fn usable(&self) -> bool {
+        Lock::usable(self)
+    }
+
+    fn lost(&self) -> Option<Lost> {
+        Lock::lost(self)
+    }
+}
+
+fn node(directory: &str, path: &str, czxid: i64) -> Node {
+    let name = path.rsplit('/').next().unwrap_or(path).to_string();
+    Node { directory: directory.to_string(), name, czxid }
+}
+
+fn directory(name: &str) -> String {
+    format!("/lock/{name}")
+}
