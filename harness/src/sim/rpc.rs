@@ -272,6 +272,11 @@ impl<R: Debug + 'static> Responder<R> {
         self.line.connection.peer()
     }
 
+    /// Closes the connection, as a server does that no longer wants its client.
+    pub fn hang_up(&self) {
+        self.line.close();
+    }
+
     /// Whether the caller has gone or cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.line.closed.get() || self.line.cancelled.borrow().contains(&self.id)
@@ -291,7 +296,21 @@ where
     Q: Debug + 'static,
     R: Debug + 'static,
 {
-    let (server, listener, handle) = (node.clone(), node.listen(port), Rc::new(handle));
+    let handle = Rc::new(handle);
+    serve_each(node, port, move || {
+        let handle = handle.clone();
+        move |request| handle(request)
+    });
+}
+
+/// Serves `port` with a handler of its own for each connection.
+pub fn serve_each<Q, R, H>(node: &Node, port: Port, handler: impl Fn() -> H + 'static)
+where
+    Q: Debug + 'static,
+    R: Debug + 'static,
+    H: Fn(Request<Q, R>) + 'static,
+{
+    let (server, listener) = (node.clone(), node.listen(port));
     node.run(async move {
         loop {
             let line = Rc::new(Line {
@@ -300,23 +319,37 @@ where
                 closed: Cell::new(false),
                 changed: Notify::new(),
             });
-            let handle = handle.clone();
-            server.run(async move {
-                while let Ok(ask) = line.connection.recv::<Ask<Q>>().await {
-                    match ask {
-                        Ask::Call(id, body) => {
-                            let reply = Responder { line: line.clone(), id, kind: std::marker::PhantomData };
-                            handle(Request { body, reply });
-                        }
-                        Ask::Cancel(id) => {
-                            line.cancelled.borrow_mut().push(id);
-                            line.changed.notify_waiters();
-                        }
-                    }
-                }
-                line.closed.set(true);
-                line.changed.notify_waiters();
-            });
+            server.run(converse(line, handler()));
         }
     });
+}
+
+async fn converse<Q: Debug + 'static, R: Debug + 'static>(line: Rc<Line>, handle: impl Fn(Request<Q, R>)) {
+    while !line.closed.get() {
+        let ask = tokio::select! {
+            biased;
+            () = line.changed.notified() => continue,
+            ask = line.connection.recv::<Ask<Q>>() => ask,
+        };
+        match ask {
+            Ok(Ask::Call(id, body)) => {
+                let reply = Responder { line: line.clone(), id, kind: std::marker::PhantomData };
+                handle(Request { body, reply });
+            }
+            Ok(Ask::Cancel(id)) => {
+                line.cancelled.borrow_mut().push(id);
+                line.changed.notify_waiters();
+            }
+            Err(_) => line.close(),
+        }
+    }
+}
+
+impl Line {
+    fn close(&self) {
+        if !self.closed.replace(true) {
+            self.connection.close();
+            self.changed.notify_waiters();
+        }
+    }
 }

@@ -1,25 +1,21 @@
 //! One member: takes requests, puts changes through the log, ends leases.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::BTreeMap,
-    rc::Rc,
-    time::Duration,
-};
+use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use workloads::{
     api::etcd::{KeyValue, Lease, Range, RangeReply, Txn, TxnReply, WatchEvent},
     env::EnvApi,
 };
 
+pub use super::store::Change;
 use super::{
     lessor::Lessor,
-    store::{Change, Done, LEASE_NOT_FOUND, Outcome, Store},
+    store::{Done, LEASE_NOT_FOUND, Outcome, Store},
 };
 use crate::sim::{
     net::Port,
     node::{Node, NodeId},
-    raft::{Replica, Stable, Timing},
+    raft::{Log, Logged, Stable, Timing},
     rpc::{Caller, Request, Responder, serve, within},
 };
 
@@ -71,12 +67,8 @@ impl Options {
     }
 }
 
-/// A change with the number under which its proposer waits for it.
-#[derive(Clone, Debug)]
-pub struct Logged(Rc<(u64, Change)>);
-
 /// What a member's disk keeps.
-pub type Kept = Stable<Logged>;
+pub type Kept = Stable<Logged<Change>>;
 
 /// What clients ask.
 #[derive(Clone, Debug)]
@@ -118,11 +110,9 @@ pub(super) enum Failure {
 pub struct Server {
     pub(super) node: Node,
     pub(super) options: Options,
-    pub(super) replica: Rc<Replica<Logged>>,
+    pub(super) log: Log<Change, Outcome>,
     pub(super) store: Rc<RefCell<Store>>,
     lessor: Rc<RefCell<Lessor>>,
-    outcomes: Rc<RefCell<BTreeMap<u64, Option<Outcome>>>>,
-    next: Cell<u64>,
 }
 
 impl Server {
@@ -130,12 +120,9 @@ impl Server {
     pub fn start(node: &Node, members: &[NodeId], options: Options, kept: &Kept) -> Rc<Server> {
         let store = Rc::new(RefCell::new(Store::default()));
         let lessor = Rc::new(RefCell::new(Lessor::default()));
-        let outcomes: Rc<RefCell<BTreeMap<u64, Option<Outcome>>>> = Rc::default();
         let apply = {
-            let (node, store, lessor, outcomes) =
-                (node.clone(), store.clone(), lessor.clone(), outcomes.clone());
-            move |_, logged: &Logged| {
-                let (id, change) = &*logged.0;
+            let (node, store, lessor) = (node.clone(), store.clone(), lessor.clone());
+            move |_, change: &Change| {
                 let outcome = store.borrow_mut().apply(change);
                 match change {
                     Change::Grant { id, ttl_s } if outcome.is_ok() => {
@@ -144,16 +131,11 @@ impl Server {
                     Change::Revoke(id) => lessor.borrow_mut().forget(*id),
                     _ => {}
                 }
-                if let Some(slot) = outcomes.borrow_mut().get_mut(id) {
-                    *slot = Some(outcome);
-                }
+                outcome
             }
         };
-        let replica = Replica::start(node, members, PEER_PORT, options.timing, kept, apply);
-        // Numbers are unique among members and restarts, as etcd's request ids are.
-        let next = Cell::new(node.random() << 16);
-        let node = node.clone();
-        let server = Rc::new(Server { node, options, replica, store, lessor, outcomes, next });
+        let log = Log::start(node, members, PEER_PORT, options.timing, kept, apply);
+        let server = Rc::new(Server { node: node.clone(), options, log, store, lessor });
         server.listen();
         server.node.run(server.clone().end_leases());
         server
@@ -161,12 +143,12 @@ impl Server {
 
     /// Whom this member takes for the leader.
     pub fn leader(&self) -> Option<NodeId> {
-        self.replica.leader()
+        self.log.leader()
     }
 
     /// Whether this member leads, and in which term.
     pub fn leads(&self) -> Option<u64> {
-        self.replica.leads()
+        self.log.leads()
     }
 
     fn listen(self: &Rc<Self>) {
@@ -187,7 +169,7 @@ impl Server {
     async fn handle(self: Rc<Self>, request: Request<Ask, Say>) {
         let Request { body, reply } = request;
         // Every call asks for a member that has a leader.
-        if self.replica.leader().is_none() {
+        if self.log.leader().is_none() {
             return reply.send(Say::Failed(Failure::NoLeader));
         }
         match body {
@@ -233,28 +215,17 @@ impl Server {
         Ok(Lease { id, ttl_s })
     }
 
-    /// Puts a change through the log and waits until it is applied here. Without a leader it waits for one.
+    /// Puts a change through the log and waits until it is applied here.
     async fn change(&self, change: Change) -> Result<Done, Failure> {
-        let id = self.next.replace(self.next.get() + 1);
-        self.outcomes.borrow_mut().insert(id, None);
-        let _forget = Forget(&self.outcomes, id);
-        let logged = Logged(Rc::new((id, change)));
-        let applied = async {
-            while !self.replica.propose(logged.clone()) {
-                self.replica.until(|| self.replica.leader().is_some()).await;
-            }
-            self.replica.until(|| self.outcomes.borrow().get(&id).is_some_and(Option::is_some)).await;
-        };
-        within(&self.node, self.limit(), applied).await.ok_or(Failure::TimedOut)?;
-        let outcome = self.outcomes.borrow_mut().remove(&id).flatten().ok_or(Failure::TimedOut)?;
-        outcome.map_err(Failure::Refused)
+        let outcome = within(&self.node, self.limit(), self.log.submit(change)).await;
+        outcome.ok_or(Failure::TimedOut)?.map_err(Failure::Refused)
     }
 
     /// Asks again and again for the leader's word, as etcd does.
     async fn linearize(&self) -> Result<(), Failure> {
         let confirmed = async {
-            while within(&self.node, READ_RETRY, self.replica.linearize()).await != Some(true) {
-                self.replica.until(|| self.replica.leader().is_some()).await;
+            while within(&self.node, READ_RETRY, self.log.linearize()).await != Some(true) {
+                self.log.until(|| self.log.leader().is_some()).await;
             }
         };
         within(&self.node, self.limit(), confirmed).await.ok_or(Failure::TimedOut)
@@ -269,7 +240,7 @@ impl Server {
     async fn keepalive(&self, lease: i64) -> Result<i64, Failure> {
         let renewed = async {
             loop {
-                let answer = match self.replica.leader() {
+                let answer = match self.log.leader() {
                     Some(leader) if leader == self.node.id() => self.renew_here(lease).await,
                     Some(leader) => self.forward_renewal(lease, leader).await,
                     None => Err(Failure::NoLeader),
@@ -294,7 +265,7 @@ impl Server {
     async fn renew_here(&self, lease: i64) -> Result<i64, Failure> {
         let leads = || {
             self.follow();
-            self.replica.leads().ok_or(Failure::NoLeader)
+            self.log.leads().ok_or(Failure::NoLeader)
         };
         leads()?;
         if self.options.confirms_leases {
@@ -303,9 +274,9 @@ impl Server {
         }
         // One that has ended but is not revoked yet is waited for.
         if self.lessor.borrow().has_ended(lease, self.node.now()) {
-            let gone = self.replica.until(|| {
-                self.replica.leads().is_none() || !self.store.borrow().leases.contains_key(&lease)
-            });
+            let gone = self
+                .log
+                .until(|| self.log.leads().is_none() || !self.store.borrow().leases.contains_key(&lease));
             within(&self.node, self.limit(), gone).await.ok_or(Failure::TimedOut)?;
             leads()?;
         }
@@ -316,7 +287,7 @@ impl Server {
     }
 
     fn follow(&self) {
-        let (leads, extend, now) = (self.replica.leads(), self.options.election_ns(), self.node.now());
+        let (leads, extend, now) = (self.log.leads(), self.options.election_ns(), self.node.now());
         self.lessor.borrow_mut().follow(leads, extend, now, &self.store.borrow());
     }
 
@@ -325,9 +296,9 @@ impl Server {
         // A new leader extends leases at once, not at its next look.
         self.node.run(async move {
             loop {
-                let leads = watcher.replica.leads();
+                let leads = watcher.log.leads();
                 watcher.follow();
-                watcher.replica.until(|| watcher.replica.leads() != leads).await;
+                watcher.log.until(|| watcher.log.leads() != leads).await;
             }
         });
         loop {
@@ -360,15 +331,15 @@ impl Server {
             if !events.is_empty() {
                 reply.send(Say::Events(events));
             }
-            let more = self.replica.until(|| {
-                self.store.borrow().events(key, position).1 > position || self.replica.leader().is_none()
+            let more = self.log.until(|| {
+                self.store.borrow().events(key, position).1 > position || self.log.leader().is_none()
             });
             tokio::select! {
                 biased;
                 () = reply.cancelled() => return,
                 () = more => {}
             }
-            if self.replica.leader().is_none() && self.stays_leaderless(reply).await {
+            if self.log.leader().is_none() && self.stays_leaderless(reply).await {
                 return reply.send(Say::Failed(Failure::NoLeader));
             }
         }
@@ -377,19 +348,11 @@ impl Server {
     /// A stream survives a short spell without leader: etcd allows three elections.
     async fn stays_leaderless(&self, reply: &Responder<Say>) -> bool {
         let spell = Duration::from_nanos(3 * self.options.election_ns());
-        let led = self.replica.until(|| self.replica.leader().is_some());
+        let led = self.log.until(|| self.log.leader().is_some());
         tokio::select! {
             biased;
             () = reply.cancelled() => true,
             back = within(&self.node, spell, led) => back.is_none(),
         }
-    }
-}
-
-struct Forget<'a>(&'a RefCell<BTreeMap<u64, Option<Outcome>>>, u64);
-
-impl Drop for Forget<'_> {
-    fn drop(&mut self) {
-        self.0.borrow_mut().remove(&self.1);
     }
 }

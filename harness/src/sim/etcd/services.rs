@@ -85,7 +85,7 @@ impl Server {
             place.header_revision = found.revision;
             let Some(before) = older.last() else { return Ok(Turn::Ours) };
             let position = self.store.borrow().position(found.revision + 1);
-            let deleted = self.replica.until(|| {
+            let deleted = self.log.until(|| {
                 let store = self.store.borrow();
                 let now = store.range(&Range { key: before.key.clone(), prefix: false });
                 let same = |kv: &KeyValue| kv.create_revision == before.create_revision;

@@ -8,9 +8,17 @@ use workloads::api::etcd::{
 
 /// What goes through the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub enum Change {
+    /// A transaction.
     Txn(Txn),
-    Grant { id: i64, ttl_s: i64 },
+    /// A new lease.
+    Grant {
+        /// Its number, chosen by the member that was asked.
+        id: i64,
+        /// Seconds.
+        ttl_s: i64,
+    },
+    /// The end of a lease.
     Revoke(i64),
 }
 
@@ -216,11 +224,15 @@ mod tests {
     fn compares_decide() {
         let mut store = Store::default();
         let absent = || Compare::CreateRevision("a".into(), 0);
-        let succeeded = |store: &mut Store, compare| match store.apply(&txn(vec![compare], vec![put("a", 0)])) {
+        let succeeded = |store: &mut Store, compare| match store.apply(&txn(vec![compare], vec![put("a", 0)]))
+        {
             Ok(Done::Txn(reply)) => reply.succeeded,
             other => panic!("{other:?}"),
         };
-        assert!(!succeeded(&mut store, Compare::Value("a".into(), String::new())), "absent keys have no value");
+        assert!(
+            !succeeded(&mut store, Compare::Value("a".into(), String::new())),
+            "absent keys have no value"
+        );
         assert!(succeeded(&mut store, absent()));
         assert!(!succeeded(&mut store, absent()));
         assert!(succeeded(&mut store, Compare::Value("a".into(), "v".into())));

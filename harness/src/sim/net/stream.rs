@@ -3,6 +3,7 @@
 
 use std::{
     any::Any,
+    cell::Cell,
     collections::VecDeque,
     future::poll_fn,
     rc::Rc,
@@ -76,6 +77,7 @@ pub struct Connection {
     peer: NodeId,
     incoming: u32,
     outgoing: u32,
+    closed: Cell<bool>,
 }
 
 /// Accepts connections on one port. Dropped, the port refuses.
@@ -134,7 +136,7 @@ impl Node {
         backlog.pending.push_back((self.id(), outgoing, incoming));
         backlog.waiting.take().inspect(Waker::wake_by_ref);
         drop(net);
-        Ok(Connection { core: self.core.clone(), peer: to, incoming, outgoing })
+        Ok(Connection { core: self.core.clone(), peer: to, incoming, outgoing, closed: Cell::new(false) })
     }
 }
 
@@ -145,9 +147,13 @@ impl Listener {
             let mut net = self.core.net.borrow_mut();
             let Some(backlog) = net.listeners.get_mut(&self.address) else { return Poll::Pending };
             match backlog.pending.pop_front() {
-                Some((peer, incoming, outgoing)) => {
-                    Poll::Ready(Connection { core: self.core.clone(), peer, incoming, outgoing })
-                }
+                Some((peer, incoming, outgoing)) => Poll::Ready(Connection {
+                    core: self.core.clone(),
+                    peer,
+                    incoming,
+                    outgoing,
+                    closed: Cell::new(false),
+                }),
                 None => {
                     backlog.waiting = Some(context.waker().clone());
                     Poll::Pending
@@ -163,7 +169,7 @@ impl Drop for Listener {
         let backlog = self.core.net.borrow_mut().listeners.remove(&self.address);
         let pending = backlog.into_iter().flat_map(|backlog| backlog.pending);
         for (peer, incoming, outgoing) in pending {
-            drop(Connection { core: self.core.clone(), peer, incoming, outgoing });
+            drop(Connection { core: self.core.clone(), peer, incoming, outgoing, closed: Cell::new(false) });
         }
     }
 }
@@ -178,6 +184,13 @@ impl Connection {
     pub fn send<T: Payload>(&self, message: T) {
         let label = self.core.net.borrow().arrows.is_some().then(|| format!("{message:?}"));
         transmit(&self.core, self.outgoing, Item::Data(Box::new(message)), label);
+    }
+
+    /// Closes it towards the peer, who still gets what was sent before.
+    pub fn close(&self) {
+        if !self.closed.replace(true) {
+            transmit(&self.core, self.outgoing, Item::Fin, None);
+        }
     }
 
     /// The next message. Only one task may wait at a time.
@@ -211,7 +224,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        transmit(&self.core, self.outgoing, Item::Fin, None);
+        self.close();
         let mut net = self.core.net.borrow_mut();
         net.leave(self.outgoing, |stream| stream.writer_gone = true);
         net.leave(self.incoming, |stream| {

@@ -4,8 +4,10 @@
 //! Logs are kept whole: a run is short.
 
 mod consensus;
+mod log;
 mod message;
 mod replica;
 
+pub use log::{Log, Logged};
 pub use message::Timing;
-pub use replica::{Replica, Stable};
+pub use replica::{Place, Replica, Stable};

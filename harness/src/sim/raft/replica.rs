@@ -40,6 +40,15 @@ impl<C> Default for Stable<C> {
     }
 }
 
+/// Where a command stands in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The term in which a leader took it.
+    pub term: u64,
+    /// Its position, from 1.
+    pub index: usize,
+}
+
 /// A running member. Its tasks end with its node.
 pub struct Replica<C> {
     node: Node,
@@ -69,7 +78,7 @@ impl<C: Clone + Debug + 'static> Replica<C> {
         port: Port,
         timing: Timing,
         stable: &Stable<C>,
-        mut apply: impl FnMut(usize, &C) + 'static,
+        mut apply: impl FnMut(Place, &C) + 'static,
     ) -> Rc<Replica<C>> {
         let index = members.iter().position(|member| *member == node.id()).unwrap_or(0);
         let raft = {
@@ -215,12 +224,12 @@ impl<C: Clone + Debug + 'static> Replica<C> {
         }
     }
 
-    fn apply(&self, apply: &mut impl FnMut(usize, &C)) {
+    fn apply(&self, apply: &mut impl FnMut(Place, &C)) {
         while self.applied.get() < self.raft.borrow().commit() {
             let index = self.applied.get() + 1;
-            let command = self.raft.borrow().entry(index).command.clone();
-            if let Some(command) = command {
-                apply(index, &command);
+            let entry = self.raft.borrow().entry(index).clone();
+            if let Some(command) = entry.command {
+                apply(Place { term: entry.term, index }, &command);
             }
             self.applied.set(index);
         }
