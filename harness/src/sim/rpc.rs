@@ -122,6 +122,11 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
         self.finished.get().is_some()
     }
 
+    /// Closes the connection towards the server.
+    pub fn hang_up(&self) {
+        self.connection.close();
+    }
+
     /// Calls under way end as indeterminate, later ones fail unsent.
     pub fn finish(&self, reason: &'static str) {
         self.finished.set(self.finished.get().or(Some(reason)));
@@ -244,6 +249,12 @@ pub struct Request<Q, R> {
     pub body: Q,
     /// Where the answer goes.
     pub reply: Responder<R>,
+}
+
+impl<R> Clone for Responder<R> {
+    fn clone(&self) -> Self {
+        Responder { line: self.line.clone(), id: self.id, kind: std::marker::PhantomData }
+    }
 }
 
 /// The way back to one caller's request. Dropped without an answer, the caller waits.

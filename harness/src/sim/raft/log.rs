@@ -57,6 +57,14 @@ impl<C: Debug + 'static, O: 'static> Log<C, O> {
         Log { replica, outcomes, next: Cell::new(node.random() << 16) }
     }
 
+    /// Puts a change in the log if this member leads, and waits for nothing.
+    pub fn submit_as_leader(&self, change: C) {
+        if self.leads().is_some() {
+            let id = self.next.replace(self.next.get() + 1);
+            self.propose(Logged(Rc::new((id, change))));
+        }
+    }
+
     /// Puts a change through the log and waits until it is applied here; for a leader first, where there is none.
     /// A change that is lost on the way is waited for without end: give it a time limit.
     pub async fn submit(&self, change: C) -> O {
