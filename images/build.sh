@@ -38,7 +38,8 @@ build() {
                 { suite=${base#debian:} && ./base.sh "${suite%-slim}"; } ;;
     esac
     log=$(mktemp)
-    set -- --tag "$tag" --label "fencepost.recipe=$recipe"
+    # --force-rm: a failed build leaves no container behind.
+    set -- --force-rm --tag "$tag" --label "fencepost.recipe=$recipe"
     while IFS= read -r arg; do set -- "$@" --build-arg "$arg"; done <<ARGS
 $(arguments)
 ARGS

@@ -1,3 +1,17 @@
 //! Worlds, agents, the run loop, the store and the command line.
 
+pub mod agent;
+pub mod cli;
+pub mod client;
+pub mod error;
+pub mod experiment;
+pub mod images;
+pub mod probe;
+pub mod recorder;
+pub mod resource;
+pub mod run;
 pub mod sim;
+pub mod store;
+pub mod stored;
+pub mod systems;
+pub mod world;

@@ -2,6 +2,9 @@
 //!
 //! The first half is pure: a [`plan::Plan`] is what the user asked for, a [`schedule::Schedule`] is what was drawn
 //! from it before the run, and [`resolve`] turns a symbolic target into nodes at the moment a fault starts.
+//!
+//! The second half, on Linux only, acts on the node it runs on, which takes CAP_NET_ADMIN ([`net`]) or CAP_SYS_PTRACE
+//! ([`clock`]). Its functions block for milliseconds, and each removal is verified.
 
 pub mod draw;
 pub mod duration;
@@ -13,3 +16,10 @@ pub mod resolve;
 pub mod schedule;
 pub mod suggest;
 pub mod target;
+
+#[cfg(target_os = "linux")]
+pub mod clock;
+#[cfg(target_os = "linux")]
+pub mod net;
+#[cfg(target_os = "linux")]
+pub mod process;

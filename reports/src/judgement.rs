@@ -1,10 +1,12 @@
 //! `verdict.json`: the run's outcome as other programs read it. Fields may be added, none renamed.
+//!
+//! Every field with its unit stands in `VERDICT.md` beside this crate's manifest.
 
 use std::collections::BTreeMap;
 
+pub use checkers::checks::{FaultRecord, Grants, Outcomes};
 use checkers::verdict::{CheckResults, Verdict};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// The whole of `verdict.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,45 +47,4 @@ pub struct Judgement {
     pub faults: Vec<FaultRecord>,
     /// Milliseconds by phase: provision, run, heal, collect, check, report, teardown.
     pub phases_ms: BTreeMap<String, f64>,
-}
-
-/// How often an operation ended how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcomes {
-    /// It happened.
-    pub ok: u64,
-    /// It certainly did not.
-    pub fail: u64,
-    /// Nobody knows.
-    pub info: u64,
-}
-
-/// Grants of locks or leaderships.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grants {
-    /// All of them.
-    pub total: u64,
-    /// Those for which another client was holding or waiting at the same time.
-    pub contended: u64,
-}
-
-/// One fault as it went.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct FaultRecord {
-    /// Number within the run, from 1.
-    pub id: u32,
-    /// `pause`, `kill`, `partition`, `clock`, …
-    pub kind: String,
-    /// Nodes it hit.
-    pub targets: Vec<String>,
-    /// Nanoseconds since the run began.
-    pub start_ns: u64,
-    /// Nanoseconds since the run began; `null` while it was never ended.
-    pub end_ns: Option<u64>,
-    /// `installed`, `no-effect` or `failed`.
-    pub result: String,
-    /// Whether its removal was verified.
-    pub healed: bool,
-    /// What shows that it took effect.
-    pub evidence: Value,
 }

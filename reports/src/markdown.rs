@@ -2,7 +2,7 @@
 
 use checkers::verdict::Verdict;
 
-use crate::{run::RunData, violations::numbered, words};
+use crate::{headline, run::RunData, violations::numbered, words};
 
 /// Violations shown before the rest is only counted.
 const VIOLATIONS: usize = 5;
@@ -15,7 +15,7 @@ pub fn render(run: &RunData) -> String {
         "### {mark} {}: {}\n\n{}\n\n",
         words::verdict(judgement.verdict),
         safe(&words::identity(judgement)),
-        safe(&words::headline(run))
+        safe(&headline::headline(run))
     );
     text.push_str("| check | verdict | count | blame | why |\n|---|---|--:|---|---|\n");
     for (name, result) in words::checks_in_order(judgement) {

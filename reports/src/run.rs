@@ -1,7 +1,6 @@
 //! A finished run, as the renderers take it.
 
-use checkers::history::Event;
-use serde_json::Value;
+use checkers::history::{Event, ResourceEntry};
 
 use crate::judgement::Judgement;
 
@@ -13,7 +12,7 @@ pub struct RunData {
     /// The history, in its final order.
     pub events: Vec<Event>,
     /// Lines of the protected resource's own log, where there is one.
-    pub resource: Option<Vec<Value>>,
+    pub resource: Option<Vec<ResourceEntry>>,
     /// Names of the servers, so that each gets its lane even when no fault hit it.
     pub servers: Vec<String>,
     /// What a reader needs to trust or repeat the run, in the order in which to show it.

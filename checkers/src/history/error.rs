@@ -1,5 +1,7 @@
 use thiserror::Error;
 
+use super::{IllFormed, Unrecognized};
+
 /// How a history is read.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOptions {
@@ -21,6 +23,12 @@ pub enum ReadError {
     /// The text is not what its format asks for.
     #[error(transparent)]
     Malformed(#[from] Malformed),
+    /// No recorder can have written it.
+    #[error(transparent)]
+    IllFormed(#[from] IllFormed),
+    /// It is in no known format.
+    #[error(transparent)]
+    Unrecognized(#[from] Unrecognized),
     /// It does not fit into the memory that the caller permits; nothing certain can be said about it.
     #[error(
         "the history needs more than the {memory_max} bytes permitted: {events} events were read up to line {line}"

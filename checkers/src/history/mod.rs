@@ -4,9 +4,14 @@
 //! arena, about 50 bytes an event. Checks look at [`Row`]s and [`Value`]s; [`Event`] is the owned, readable form
 //! of one row, which the recorder writes and reports show.
 
+mod blocks;
+pub mod edn;
 mod error;
 mod event;
+mod format;
+pub mod jepsen_log;
 pub mod jsonl;
+pub mod lock_lines;
 mod operations;
 mod order;
 mod resource;
@@ -15,6 +20,7 @@ mod wellformed;
 
 pub use error::{Malformed, ReadError, ReadOptions};
 pub use event::{Event, EventKind, Process};
+pub use format::{Format, Unrecognized, detect, read};
 pub use operations::{Operation, Operations, Outcome};
 pub use resource::{ResourceEntry, ResourceOp};
 pub use table::{History, Key, Row, Value, View};

@@ -47,21 +47,28 @@ impl History {
 }
 
 fn step<'h>(state: &State<'h>, row: Row<'h>) -> Result<State<'h>, String> {
-    let (process, f) = (name(row.process()), row.f());
     match (state, row.kind()) {
-        (State::Retired(line), _) => Err(format!("{process} was retired by the info on line {line}")),
         (State::Idle, EventKind::Invoke) => Ok(State::Pending(row)),
-        (State::Idle, _) => Err(format!("{process} completes {f}, which it did not invoke")),
-        (State::Pending(invoke), EventKind::Invoke) => {
-            let (pending, line) = (invoke.f(), invoke.line());
-            Err(format!("{process} invokes {f} while its {pending} of line {line} is pending"))
+        (State::Pending(invoke), kind) if kind != EventKind::Invoke && invoke.f_id() == row.f_id() => {
+            Ok(if kind == EventKind::Info { State::Retired(row.line()) } else { State::Idle })
         }
-        (State::Pending(invoke), _) if invoke.f_id() != row.f_id() => {
+        _ => Err(refusal(state, row)),
+    }
+}
+
+fn refusal(state: &State<'_>, row: Row<'_>) -> String {
+    let (process, f) = (name(row.process()), row.f());
+    match state {
+        State::Retired(line) => format!("{process} was retired by the info on line {line}"),
+        State::Idle => format!("{process} completes {f}, which it did not invoke"),
+        State::Pending(invoke) => {
             let (pending, line) = (invoke.f(), invoke.line());
-            Err(format!("{process} completes {f}, but invoked {pending} on line {line}"))
+            if row.kind() == EventKind::Invoke {
+                format!("{process} invokes {f} while its {pending} of line {line} is pending")
+            } else {
+                format!("{process} completes {f}, but invoked {pending} on line {line}")
+            }
         }
-        (State::Pending(_), EventKind::Info) => Ok(State::Retired(row.line())),
-        (State::Pending(_), _) => Ok(State::Idle),
     }
 }
 

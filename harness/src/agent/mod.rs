@@ -15,10 +15,9 @@ use self::{
     node::Node,
     protocol::{Message, Request, Tag},
 };
-use crate::{
-    client::{env::monotonic_ns, write_line},
-    error::Result,
-};
+use workloads::real_env::monotonic_ns;
+
+use crate::{client::write_line, error::Result};
 
 /// Serves requests from stdin until it closes.
 pub fn main() -> Result<()> {

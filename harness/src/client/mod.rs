@@ -1,7 +1,5 @@
 //! The process that a client node runs: a workload's loop, its events as lines on stdout, its phases as lines on stdin.
 
-pub mod env;
-
 use std::{
     io::Write,
     rc::Rc,
@@ -11,17 +9,17 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use workloads::{
     env::Env,
+    real_env::RealEnv,
     workload::{ClientConfig, Control, EventSink, Phase},
 };
 
-use self::env::RealEnv;
 use crate::{
     agent::protocol::Tag,
     error::{Error, Result},
 };
 
 /// First line of a client's stdin.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Start {
     /// CLOCK_MONOTONIC at which the run began, nanoseconds.
     pub start_ns: u64,
@@ -65,7 +63,7 @@ async fn run() -> Result<()> {
             }
         }
     });
-    let stores: Rc<dyn workloads::api::Stores> = Rc::new(workloads::stores::RealStores::new(env.clone()));
+    let stores: Rc<dyn workloads::api::Stores> = Rc::new(workloads::clients::RealStores::new(env.clone()));
     workloads::workload::run_client(env, start.config, stores, Rc::new(Lines), control)
         .await
         .map_err(|error| Error::Harness(format!("the client failed: {error}")))?;

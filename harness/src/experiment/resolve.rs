@@ -369,7 +369,7 @@ fn expectations(
 ) -> Result<BTreeMap<String, Expectation>> {
     let mut expect = BTreeMap::new();
     for (check, what) in &file.expect {
-        let known = checkers::checks::NAMES.iter().copied().chain(["verdict"]);
+        let known = checkers::checks::ABOUT.iter().map(|(name, _)| *name).chain(["verdict"]);
         if !known.clone().any(|known| known == check) {
             let hint = suggest::hint(check, known.clone());
             let message = format!("there is no check {check:?}: use one of {}{hint}", known.collect::<Vec<_>>().join(", "));

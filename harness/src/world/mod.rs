@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, rc::Rc, time::Duration};
 use async_trait::async_trait;
 use checkers::history::Event;
 use nemesis::{evidence::{Evidence, FaultResult}, partition::Cut, schedule::ScheduledFault};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use workloads::{
     env::Env,
@@ -34,7 +34,7 @@ pub enum WorldEvent {
 pub type WorldSink = Rc<dyn Fn(WorldEvent)>;
 
 /// Names of a run's nodes.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Nodes {
     /// `s1`, `s2`, …
     pub servers: Vec<String>,
@@ -114,7 +114,7 @@ pub fn client_configs(
             clients: experiment.clients,
             first_process: client,
             node: format!("c{}", client + 1),
-            recipe: experiment.recipe.clone(),
+            recipe: experiment.recipe.name.to_string(),
             workload: experiment.workload,
             ttl_ms: experiment.ttl.as_millis() as u64,
             settings: experiment.settings.clone(),

@@ -1,7 +1,9 @@
-use checkers::verdict::Verdict;
+use checkers::verdict::{CheckResult, Verdict};
 
 use super::layout::Layout;
 use crate::{
+    headline,
+    judgement::FaultRecord,
     latency,
     run::RunData,
     timeline::Timeline,
@@ -19,7 +21,7 @@ pub(super) fn verdict(run: &RunData, layout: &Layout) -> Option<String> {
         Some(false) => layout.verdict(Verdict::Invalid, ", not as expected"),
     };
     let mut text = format!("{word}  {}{expected}\n", printable(&words::identity(judgement)));
-    text.push_str(&layout.paragraph(&printable(&words::headline(run))));
+    text.push_str(&layout.paragraph(&printable(&headline::headline(run))));
     if let Some(stopped) = &judgement.stopped {
         text.push_str(
             &layout.paragraph(&layout.warn(&format!("The run ended early: {}", printable(stopped)))),
@@ -38,13 +40,20 @@ pub(super) fn checks(run: &RunData, layout: &Layout) -> Option<String> {
             layout.verdict(result.verdict, words::verdict(result.verdict)),
             result.count.to_string(),
             printable(result.blame.as_deref().unwrap_or("–")),
-            printable(result.reason.as_deref().unwrap_or("")),
+            printable(&why(result)),
         ]);
     }
     for (name, reason) in &judgement.not_applicable {
         rows.push(vec![printable(name), layout.dim("n/a"), String::new(), "–".to_owned(), printable(reason)]);
     }
     (rows.len() > 1).then(|| format!("{}\n{}", layout.heading("Checks"), layout.table(rows, &[2])))
+}
+
+/// The reason, and figures that are single numbers.
+fn why(result: &CheckResult) -> String {
+    let figures = result.figures.iter().filter(|(_, value)| value.is_number());
+    let figures = figures.map(|(name, value)| format!("{name} {}", words::brief(value)));
+    result.reason.clone().into_iter().chain(figures).collect::<Vec<_>>().join("; ")
 }
 
 /// The first violating pair, in words.
@@ -102,26 +111,37 @@ pub(super) fn operations(run: &RunData, timeline: &Timeline, layout: &Layout) ->
 
 /// What was done to the world, and what shows that it was.
 pub(super) fn faults(run: &RunData, layout: &Layout) -> Option<String> {
-    let mut rows = vec![
-        ["#", "fault", "target", "from s", "to s", "result", "healed", "evidence"]
-            .map(|head| layout.dim(head))
-            .to_vec(),
-    ];
-    for fault in &run.judgement.faults {
-        let installed = fault.result == "installed";
-        let result = printable(&fault.result);
-        rows.push(vec![
-            fault.id.to_string(),
-            printable(&fault.kind),
-            printable(&fault.targets.join(" ")),
-            format!("{:.2}", fault.start_ns as f64 / 1e9),
-            fault.end_ns.map(|end| format!("{:.2}", end as f64 / 1e9)).unwrap_or_else(|| "–".to_owned()),
-            if installed { result } else { layout.warn(&result) },
-            if fault.healed { "yes".to_owned() } else { layout.warn("no") },
-            printable(&words::brief(&fault.evidence)),
-        ]);
+    let faults = &run.judgement.faults;
+    let recovery = |fault: &FaultRecord| words::recovery_ms(&run.judgement, fault.id)[0];
+    let recovers = faults.iter().any(|fault| recovery(fault).is_some());
+    let mut head = vec!["#", "fault", "target", "from s", "to s", "result", "healed", "evidence"];
+    if recovers {
+        head.push("next grant");
+    }
+    let mut rows = vec![head.into_iter().map(|head| layout.dim(head)).collect::<Vec<_>>()];
+    for fault in faults {
+        rows.push(fault_row(fault, layout));
+        if recovers {
+            let next = recovery(fault).map(|ms| format!("+{}", words::ms(ms)));
+            rows.last_mut()?.push(next.unwrap_or_default());
+        }
     }
     (rows.len() > 1).then(|| format!("{}\n{}", layout.heading("Faults"), layout.table(rows, &[0, 3, 4])))
+}
+
+fn fault_row(fault: &FaultRecord, layout: &Layout) -> Vec<String> {
+    let result = printable(&fault.result);
+    let seconds = |ns: u64| format!("{:.2}", ns as f64 / 1e9);
+    vec![
+        fault.id.to_string(),
+        printable(&fault.kind),
+        printable(&fault.targets.join(" ")),
+        seconds(fault.start_ns),
+        fault.end_ns.map_or("–".to_owned(), seconds),
+        if fault.result == "installed" { result } else { layout.warn(&result) },
+        if fault.healed { "yes".to_owned() } else { layout.warn("no") },
+        printable(&words::brief(&fault.evidence)),
+    ]
 }
 
 /// Failover times, where a check states them.

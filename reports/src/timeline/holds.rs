@@ -1,22 +1,13 @@
 use std::collections::HashMap;
 
-use checkers::history::{Event, EventKind, Process};
-use serde_json::Value;
+use checkers::{
+    checks::{Ending, LockTable, Promise},
+    history::{Event, History},
+};
 
-use super::operations::{Operation, Outcome};
+use super::operations::Operation;
 
-/// What ended a hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HoldEnd {
-    /// The client began to give it back.
-    Released,
-    /// The client learned that it was lost, or passed its own deadline.
-    Lapsed,
-    /// Nothing before the run's end.
-    RunEnded,
-}
-
-/// The time in which a client was entitled to believe that it had a lock or led.
+/// The time in which a client was entitled to believe that it had a lock or led, as the checks count it.
 #[derive(Clone, Debug)]
 pub struct Hold {
     /// Position in the timeline's lanes.
@@ -31,91 +22,37 @@ pub struct Hold {
     pub start_ns: u64,
     /// Nanoseconds since the run began.
     pub end_ns: u64,
-    /// Nanoseconds since the run began: the last deadline or promised time to live that the history tells.
+    /// Nanoseconds since the run began: the last deadline that the history tells, else when the last promise
+    /// has certainly run out.
     pub promised_ns: Option<u64>,
     /// What ended it.
-    pub end: HoldEnd,
+    pub ending: Ending,
 }
 
-/// Lock names in order of appearance, and all holds in order of start.
-pub(super) fn of(events: &[Event], operations: &[Operation], end_ns: u64) -> (Vec<String>, Vec<Hold>) {
-    let mut board =
-        Board { operation_at: HashMap::new(), locks: Vec::new(), open: HashMap::new(), holds: Vec::new() };
-    for (i, operation) in operations.iter().enumerate() {
-        board.operation_at.extend(operation.complete.map(|event| (event, i)));
-    }
-    for (position, event) in events.iter().enumerate() {
-        if let Process::Client(process) = event.process {
-            board.take(position, event, process, operations);
-        }
-    }
-    for hold in board.holds.iter_mut().filter(|hold| hold.end == HoldEnd::RunEnded) {
-        hold.end_ns = end_ns.max(hold.start_ns);
-    }
-    board.holds.sort_by_key(|hold| (hold.start_ns, hold.operation));
-    (board.locks, board.holds)
-}
-
-struct Board {
-    operation_at: HashMap<usize, usize>,
-    locks: Vec<String>,
-    open: HashMap<(u32, usize), usize>,
-    holds: Vec<Hold>,
-}
-
-impl Board {
-    fn take(&mut self, position: usize, event: &Event, process: u32, operations: &[Operation]) {
-        let Some(name) = event.value.get("lock").and_then(Value::as_str) else { return };
-        let lock = self.lock(name);
-        match (event.f.as_str(), event.kind) {
-            ("acquire" | "campaign", EventKind::Ok) => {
-                let Some(&operation) = self.operation_at.get(&position) else { return };
-                let at = &operations[operation];
-                self.open.insert((process, lock), self.holds.len());
-                self.holds.push(Hold {
-                    lane: at.lane,
-                    operation,
-                    lock,
-                    token: event.value.get("token").and_then(Value::as_u64),
-                    start_ns: event.time,
-                    end_ns: event.time,
-                    promised_ns: promised(event, at),
-                    end: HoldEnd::RunEnded,
-                });
-            }
-            ("renew", EventKind::Ok) => {
-                let renewed = self.operation_at.get(&position).map(|&i| &operations[i]);
-                if let (Some(&hold), Some(at)) = (self.open.get(&(process, lock)), renewed) {
-                    self.holds[hold].promised_ns = self.holds[hold].promised_ns.max(promised(event, at));
-                }
-            }
-            ("release" | "resign", EventKind::Invoke) => {
-                self.close(process, lock, event.time, HoldEnd::Released)
-            }
-            ("lapse", _) => self.close(process, lock, event.time, HoldEnd::Lapsed),
-            _ => {}
-        }
-    }
-
-    fn close(&mut self, process: u32, lock: usize, time: u64, end: HoldEnd) {
-        if let Some(hold) = self.open.remove(&(process, lock)) {
-            self.holds[hold].end_ns = time;
-            self.holds[hold].end = end;
-        }
-    }
-
-    fn lock(&mut self, name: &str) -> usize {
-        self.locks.iter().position(|known| known == name).unwrap_or_else(|| {
-            self.locks.push(name.to_owned());
-            self.locks.len() - 1
+/// Names of locks and elections in order of appearance, and all holds in order of grant.
+pub(super) fn of(events: &[Event], operations: &[Operation]) -> (Vec<String>, Vec<Hold>) {
+    let history = History::from_events(events);
+    let table = LockTable::new(&history);
+    let completed: HashMap<usize, usize> =
+        operations.iter().enumerate().filter_map(|(i, op)| Some((op.complete?, i))).collect();
+    let hold = |hold: &checkers::checks::Hold| {
+        let operation = *completed.get(&usize::try_from(hold.start.index).ok()?)?;
+        Some(Hold {
+            lane: operations[operation].lane,
+            operation,
+            lock: hold.lock as usize,
+            token: hold.token,
+            start_ns: hold.start.time,
+            end_ns: hold.end.time.max(hold.start.time),
+            promised_ns: table.promises.get(hold.promise as usize).and_then(promised),
+            ending: hold.ending,
         })
-    }
+    };
+    let holds = table.holds.iter().filter_map(hold).collect();
+    (table.locks.iter().map(|lock| lock.name.to_owned()).collect(), holds)
 }
 
-/// Counted from the request's invocation, as the service counts it at the earliest.
-fn promised(event: &Event, operation: &Operation) -> Option<u64> {
-    debug_assert_eq!(operation.outcome, Outcome::Ok);
-    let deadline = event.value.get("deadline_ns").and_then(Value::as_u64);
-    let ttl_ms = event.value.get("ttl_ms").and_then(Value::as_u64);
-    deadline.or_else(|| ttl_ms.map(|ttl| operation.start_ns.saturating_add(ttl.saturating_mul(1_000_000))))
+/// The client's own deadline where it has one, else the latest moment to which the service can have promised.
+fn promised(promise: &Promise) -> Option<u64> {
+    promise.deadline_ns.or_else(|| Some(promise.ok.time.saturating_add(promise.ttl_ns?)))
 }

@@ -1,7 +1,6 @@
 //! The history as something that can be drawn: lanes, operations and holds.
 //!
-//! A hold is drawn as the checks define it: from an acquire's or campaign's ok to the invocation of its release or
-//! resignation, its lapse, or the end of the run.
+//! Holds are those that the checks counted: [`checkers::checks::LockTable`] finds them for both.
 
 mod holds;
 mod lanes;
@@ -9,7 +8,7 @@ mod operations;
 
 use std::collections::HashMap;
 
-pub use holds::{Hold, HoldEnd};
+pub use holds::Hold;
 pub use lanes::{Lane, LaneKind};
 pub use operations::{Operation, Outcome};
 
@@ -26,7 +25,7 @@ pub struct Timeline {
     pub locks: Vec<String>,
     /// In order of invocation.
     pub operations: Vec<Operation>,
-    /// In order of start.
+    /// In order of grant.
     pub holds: Vec<Hold>,
     by_index: HashMap<u64, usize>,
 }
@@ -37,7 +36,7 @@ impl Timeline {
         let end_ns = end_of(run);
         let lanes = lanes::of(run);
         let operations = operations::of(&run.events, &lanes);
-        let (locks, holds) = holds::of(&run.events, &operations, end_ns);
+        let (locks, holds) = holds::of(&run.events, &operations);
         let by_index = operations
             .iter()
             .enumerate()

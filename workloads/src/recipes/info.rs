@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Context, Instance, etcd, redis, zookeeper};
+use super::{Context, Instance, broken, etcd, redis, zookeeper};
 use crate::workload::Workload;
 
 /// What a recipe offers.
@@ -111,7 +111,7 @@ fn suggestion(similar: &Option<&'static str>) -> String {
 
 /// Every recipe.
 pub fn all() -> impl Iterator<Item = &'static RecipeInfo> {
-    redis::RECIPES.iter().chain(etcd::RECIPES).chain(zookeeper::RECIPES)
+    redis::RECIPES.iter().chain(etcd::RECIPES).chain(zookeeper::RECIPES).chain(broken::RECIPES)
 }
 
 /// The recipe of that name.

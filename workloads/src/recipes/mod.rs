@@ -1,5 +1,6 @@
 //! Client-side algorithms that offer a primitive on a system: as they are published, and mended where those are broken by design.
 
+mod broken;
 mod context;
 mod etcd;
 mod info;

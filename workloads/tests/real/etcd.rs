@@ -14,7 +14,7 @@ use crate::{
 
 const SHORT: Duration = Duration::from_millis(300);
 
-fn server(version: &str) -> Option<Server> {
+pub fn server(version: &str) -> Option<Server> {
     let command = [
         "etcd",
         "--data-dir=/tmp/etcd",
@@ -26,7 +26,7 @@ fn server(version: &str) -> Option<Server> {
 }
 
 /// Waits until the member has a leader.
-async fn settle(env: &workloads::env::Env, server: &Server) {
+pub async fn settle(env: &workloads::env::Env, server: &Server) {
     let etcd = stores(env).etcd(&server.endpoint, LIMIT).await.unwrap();
     while etcd.range(Range { key: "k".into(), prefix: false }).await.is_err() {
         assert!(env.now() < 30_000_000_000, "etcd does not serve");

@@ -49,12 +49,10 @@ impl Proxy {
     }
 }
 
-async fn pass(
-    mut client: TcpStream,
-    mut server: TcpStream,
-    matches: Rc<dyn Fn(&[u8]) -> bool>,
-    swallowed: Rc<Cell<bool>>,
-) {
+/// Whether what was sent is the request whose answer is to be lost.
+type Matches = Rc<dyn Fn(&[u8]) -> bool>;
+
+async fn pass(mut client: TcpStream, mut server: TcpStream, matches: Matches, swallowed: Rc<Cell<bool>>) {
     let (mut sent, mut answered) = (vec![0; 65536], vec![0; 65536]);
     let mut swallow = false;
     loop {

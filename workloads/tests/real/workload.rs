@@ -16,15 +16,26 @@ use workloads::{
 
 use crate::support::{on_node, stores};
 
-const CLIENTS: u32 = 5;
+pub const CLIENTS: u32 = 5;
 
-/// Runs five clients for a few seconds without faults: their events and the resource's log.
+/// Runs five clients for a while without faults: their events and the resource's log.
 pub fn run(
     recipe: &str,
     workload: Workload,
     endpoints: &[Endpoint],
     ttl_ms: u64,
     run: Duration,
+) -> (Vec<Event>, Vec<Entry>) {
+    run_with(recipe, workload, endpoints, ttl_ms, async |env| env.sleep(run).await)
+}
+
+/// Runs five clients as long as `faults` takes, then for one TTL in the phase of liveness.
+pub fn run_with(
+    recipe: &str,
+    workload: Workload,
+    endpoints: &[Endpoint],
+    ttl_ms: u64,
+    faults: impl AsyncFnOnce(Env),
 ) -> (Vec<Event>, Vec<Entry>) {
     let sink = Rc::new(Kept::default());
     let entries = Rc::new(RefCell::new(Vec::new()));
@@ -49,7 +60,7 @@ pub fn run(
         });
         let clients = futures_util::future::join_all(clients.collect::<Vec<_>>());
         let phases = async {
-            env.sleep(run).await;
+            faults(env.clone()).await;
             control.advance(Phase::Liveness);
             env.sleep(Duration::from_millis(ttl_ms)).await;
             control.advance(Phase::Stop);
@@ -60,7 +71,7 @@ pub fn run(
     (sink.events(), entries.borrow().clone())
 }
 
-async fn serve(env: &Env, entries: Rc<RefCell<Vec<Entry>>>) -> Endpoint {
+pub async fn serve(env: &Env, entries: Rc<RefCell<Vec<Entry>>>) -> Endpoint {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap().to_string();
     let log = Rc::new(move |entry: &Entry| entries.borrow_mut().push(entry.clone()));
@@ -130,7 +141,8 @@ pub fn assert_sound(events: &[Event], entries: &[Entry]) {
 fn redis_set_nx_under_the_lock_workload() {
     let Some(server) = crate::redis::server() else { return };
     let run_for = Duration::from_secs(6);
-    let (events, entries) = run("redis/set-nx", Workload::Lock, &[server.endpoint.clone()], 2000, run_for);
+    let (events, entries) =
+        run("redis/set-nx", Workload::Lock, std::slice::from_ref(&server.endpoint), 2000, run_for);
     assert_sound(&events, &entries);
     let grants = count(&events, "acquire", EventKind::Ok);
     eprintln!("{grants} grants in {run_for:?}, {} events", events.len());
@@ -146,7 +158,7 @@ fn redis_leases_and_elections() {
     ];
     for (recipe, workload, f) in cases {
         let (events, entries) =
-            run(recipe, workload, &[server.endpoint.clone()], 1000, Duration::from_secs(6));
+            run(recipe, workload, std::slice::from_ref(&server.endpoint), 1000, Duration::from_secs(6));
         assert_sound(&events, &entries);
         assert!(count(&events, f, EventKind::Ok) > 1);
         assert!(count(&events, "renew", EventKind::Ok) > 1);

@@ -19,7 +19,7 @@ use crate::{
 const SHORT: Duration = Duration::from_millis(300);
 const NEW: Open = Open::New { timeout: Duration::from_secs(6) };
 
-fn server() -> Option<Server> {
+pub fn server() -> Option<Server> {
     let start = "printf 'tickTime=200\\ndataDir=/tmp/zk\\nclientPort=2181\\nadmin.enableServer=false\\n' > /tmp/zk.cfg \
         && exec /opt/java/bin/java -XX:SharedArchiveFile=/opt/zookeeper/classes.jsa -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
         -Xmx256m -Dzookeeper.jmx.log4j.disable=true -Dzookeeper.forceSync=no -cp '/opt/zookeeper/lib/*' \
@@ -28,7 +28,7 @@ fn server() -> Option<Server> {
 }
 
 /// Waits until the server serves sessions.
-async fn settle(env: &Env, server: &Server) {
+pub async fn settle(env: &Env, server: &Server) {
     while let Err(error) = stores(env).zookeeper(&server.endpoint, LIMIT, NEW).await {
         assert!(env.now() < 60_000_000_000, "ZooKeeper does not serve: {error}");
         env.sleep(SHORT).await;
@@ -203,7 +203,7 @@ fn without_another_server_a_lost_create_reply_is_indeterminate() {
         proxy.refuse_new();
         assert_definite(lock.acquire("a", LIMIT).await);
         let proxy = Proxy::start(&env, &server.endpoint, |sent| sent.ends_with(&[0, 0, 0, 3])).await;
-        let mut lock = instance(&env, "zookeeper/lock", "c1", 4000, &[proxy.endpoint.clone()]);
+        let mut lock = instance(&env, "zookeeper/lock", "c1", 4000, std::slice::from_ref(&proxy.endpoint));
         let (outcome, ()) = tokio::join!(lock.acquire("a", LIMIT), async {
             while !proxy.swallowed() {
                 env.sleep(Duration::from_millis(5)).await;

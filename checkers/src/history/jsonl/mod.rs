@@ -1,7 +1,7 @@
 //! Our own form: one JSON object a line.
 
-mod blocks;
 mod event;
+mod fast;
 mod value;
 
 use std::io::{self, Read, Write};
@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use self::blocks::{Block, read_blocks};
+use super::blocks::{Block, read_blocks};
 use super::table::Segment;
 use super::{Event, History, Malformed, ReadError, ReadOptions, ResourceEntry};
 
@@ -57,10 +57,15 @@ fn write_line(output: &mut impl Write, line: &impl Serialize) -> io::Result<()> 
 fn parse_block(block: &Block, segment: &mut Segment, notes: &mut Vec<String>) -> Result<(), Malformed> {
     let mut line = block.first_line;
     let mut rest = &block.bytes[..];
+    let whole = std::str::from_utf8(rest).ok();
     while !rest.is_empty() {
         let end = memchr::memchr(b'\n', rest);
         let text = &rest[..end.unwrap_or(rest.len())];
-        if let Err(error) = event::parse(text, line, segment) {
+        let start = block.bytes.len() - rest.len();
+        let simple = whole.is_some_and(|whole| fast::parse(&whole[start..start + text.len()], line, segment));
+        if simple {
+            // Nothing is left to do.
+        } else if let Err(error) = event::parse(text, line, segment) {
             if end.is_none() && serde_json::from_slice::<serde::de::IgnoredAny>(text).is_err() {
                 notes.push(format!("line {line} is torn and was dropped"));
                 return Ok(());

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::history::table::SharedNames;
 use crate::history::{EventKind, Process};
 
 fn options(threads: usize) -> ReadOptions {
@@ -90,4 +91,67 @@ fn the_resource_log_round_trips() {
     let mut text = Vec::new();
     write_resource(&mut text, &entries).unwrap();
     assert_eq!(String::from_utf8(text).unwrap(), format!("{line}\n"));
+}
+
+/// Both parsers on one line: what they made of it.
+fn both(line: &str) -> [Option<Vec<Event>>; 2] {
+    [true, false].map(|fast| {
+        let names = SharedNames::default();
+        let mut segment = Segment::new(&names);
+        let parsed = match fast {
+            true => fast::parse(line, 1, &mut segment),
+            false => event::parse(line.as_bytes(), 1, &mut segment).is_ok(),
+        };
+        let mut history = History::default();
+        segment.append_to(&mut history);
+        history.seal(&names);
+        parsed.then(|| history.events().collect())
+    })
+}
+
+#[test]
+fn the_fast_parser_takes_ordinary_lines_and_leaves_odd_ones() {
+    let line =
+        |value: &str| format!(r#"{{"index":0,"time":1,"process":0,"type":"ok","f":"read","value":{value}}}"#);
+    for ordinary in [r#"{"lock":"ä","token":7,"list":[null,true,false,-3,{},[]]}"#, "0", "999999999999999999"]
+    {
+        let [fast, slow] = both(&line(ordinary));
+        assert!(fast.is_some() && fast == slow, "{ordinary}");
+    }
+    for odd in [
+        "-0",
+        "1.0",
+        "1e3",
+        "01",
+        "1000000000000000000",
+        "\"\\n\"",
+        "[1,]",
+        "{\"a\":1,}",
+        " 1",
+        "\"\t\"",
+        "nul",
+    ] {
+        assert_eq!(both(&line(odd))[0], None, "{odd}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn whatever_the_fast_parser_takes_the_general_one_takes_alike(
+        pieces in proptest::collection::vec(proptest::sample::select(&[
+            "{", "}", "[", "]", ",", ":", "\"value\":", "\"time\":1", "\"process\":0", "\"process\":\"nemesis\"",
+            "\"type\":\"ok\"", "\"f\":\"x\"", "\"node\":\"n\"", "\"error\":\"e\"", "\"index\":0", "0", "-1", "-0",
+            "01", "1.5", "null", "true", "\"a\"", "\"\\u0041\"", "\"x\":", " ",
+        ][..]), 0..12),
+        whole in proptest::bool::ANY,
+    ) {
+        let middle = pieces.concat();
+        let line = if whole {
+            format!("{{\"time\":1,\"process\":0,\"type\":\"ok\",\"f\":\"x\",\"value\":{middle}}}")
+        } else {
+            format!("{{{}}}", pieces.join(","))
+        };
+        let [fast, slow] = both(&line);
+        proptest::prop_assert!(fast.is_none() || fast == slow, "{line}: {fast:?} {slow:?}");
+    }
 }

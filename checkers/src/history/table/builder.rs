@@ -1,6 +1,7 @@
 use super::encode::Encoder;
 use super::names::{NameCache, SharedNames};
 use super::rows::{ERROR, History, NEMESIS, Slot, UNTIMED};
+use super::value::Value;
 use crate::history::{EventKind, Process};
 
 /// A run of events under construction; one thread fills it, then it is appended to the whole.
@@ -10,6 +11,9 @@ pub(in crate::history) struct Segment {
     pub(super) arena: Vec<u8>,
     pub(super) indexes: Indexes,
 }
+
+/// Where a packed value begins and ends.
+pub(in crate::history) type Span = (usize, usize);
 
 /// What an event has beside its value.
 pub(in crate::history) struct Head<'a> {
@@ -60,6 +64,33 @@ impl Segment {
     /// Forgets what was written since the mark.
     pub(in crate::history) fn rewind(&mut self, mark: usize) {
         self.arena.truncate(mark);
+    }
+
+    /// The text of the value at the mark: of a string, keyword or symbol its own, else as EDN writes it. `None` for
+    /// null.
+    pub(in crate::history) fn text(&self, mark: usize) -> Option<String> {
+        self.names.with(|names| {
+            let value = Value::new(&self.arena[mark..], names);
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            (!value.is_null()).then_some(text)
+        })
+    }
+
+    /// Joins two packed values since the mark into one object with the keys `key` and `value`.
+    pub(in crate::history) fn join_key(&mut self, mark: usize, key: Span, value: Option<Span>) {
+        let part = |(start, end)| self.arena[start..end].to_vec();
+        let (key, value) = (part(key), value.map(part));
+        self.rewind(mark);
+        let mut out = self.encoder();
+        out.begin_object();
+        out.key("key");
+        out.packed(&key);
+        out.key("value");
+        match value {
+            Some(value) => out.packed(&value),
+            None => out.null(),
+        }
+        out.end_object();
     }
 
     /// Ends the event whose value was written since the mark.

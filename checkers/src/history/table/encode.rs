@@ -46,6 +46,16 @@ pub(in crate::history) struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
+    /// Where the next value begins.
+    pub(in crate::history) fn mark(&self) -> usize {
+        self.arena.len()
+    }
+
+    /// Forgets what was written since the mark.
+    pub(in crate::history) fn rewind(&mut self, mark: usize) {
+        self.arena.truncate(mark);
+    }
+
     pub(in crate::history) fn null(&mut self) {
         self.arena.push(tag::NULL);
     }
@@ -147,6 +157,11 @@ impl Encoder<'_> {
     /// Announces a tagged value, which follows.
     pub(in crate::history) fn tagged(&mut self, name: &str) {
         self.text(tag::TAGGED, name);
+    }
+
+    /// A value that is packed already, with the same names.
+    pub(super) fn packed(&mut self, bytes: &[u8]) {
+        self.arena.extend_from_slice(bytes);
     }
 
     pub(in crate::history) fn json(&mut self, value: &Json) {

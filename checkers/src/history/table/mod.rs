@@ -8,7 +8,8 @@ mod rows;
 mod value;
 
 pub(in crate::history) use builder::{Head, Segment};
+pub(in crate::history) use display::{is_keyword, quoted};
 pub(in crate::history) use encode::Encoder;
-pub(in crate::history) use names::{NameCache, SharedNames};
+pub(in crate::history) use names::SharedNames;
 pub use rows::{History, Row};
 pub use value::{Key, Value, View};

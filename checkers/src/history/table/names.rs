@@ -57,6 +57,11 @@ impl NameCache {
         Self { shared: shared.clone(), ids: FxHashMap::default() }
     }
 
+    /// Looks at all names met so far.
+    pub(super) fn with<T>(&self, look: impl FnOnce(&Names) -> T) -> T {
+        look(&self.shared.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     pub(super) fn intern(&mut self, name: &str) -> u32 {
         if let Some(&id) = self.ids.get(name) {
             return id;

@@ -155,7 +155,7 @@ impl<'h> Value<'h> {
 
     /// As JSON. What JSON lacks becomes its nearest: keywords, symbols and characters become strings, lists and
     /// sets arrays, numbers beyond the machine's and NaN strings as EDN writes them, keys the EDN text of the
-    /// key, tagged values an object with the tag as its one key.
+    /// key, tagged values an object with the tag as its one key. Of equal keys the first counts, as for [`get`](Self::get).
     pub fn to_json(self) -> Json {
         match self.view() {
             View::Null => Json::Null,
@@ -171,8 +171,11 @@ impl<'h> Value<'h> {
             | View::Char(text) => text.into(),
             View::Array(items) | View::List(items) | View::Set(items) => items.map(Value::to_json).collect(),
             View::Object(entries) => {
-                let entries = entries.map(|(key, value)| (key.to_string(), value.to_json()));
-                Json::Object(entries.collect())
+                let mut object = Map::new();
+                for (key, value) in entries {
+                    object.entry(key.to_string()).or_insert_with(|| value.to_json());
+                }
+                Json::Object(object)
             }
             View::Tagged(name, value) => Json::Object(Map::from_iter([(name.to_owned(), value.to_json())])),
         }

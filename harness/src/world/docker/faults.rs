@@ -90,10 +90,10 @@ impl DockerWorld {
     async fn start_again(&self, nodes: &[String], injection: &Injection) -> Outcomes {
         join_all(nodes.iter().map(|node| async move {
             let started = match injection.restart_as.get(node) {
-                Some(process) => self.start_client(node, Some(*process)).await,
+                Some(process) => self.start_client(node, Some(*process)).await.map(u64::from),
                 None => self.start_server(node).await,
             };
-            let now_ns = crate::client::env::monotonic_ns();
+            let now_ns = workloads::real_env::monotonic_ns();
             let done = started.map(|pid| Done { result: Evidence::from_iter([("new_pid".into(), json!(pid))]), now_ns });
             (node.clone(), done)
         }))

@@ -20,14 +20,14 @@ use std::{
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
-use workloads::{env::Env, workload::Phase};
+use workloads::{env::Env, real_env::{RealEnv, monotonic_ns}, workload::Phase};
 
 pub use self::{engine::{Engine, EngineFacts, explain}, owner::boot_id, layer::hex};
 use self::{network::Network, node::Node};
 use super::{Applied, Healed, Injection, Nodes, SHORT, World, WorldSink};
 use crate::{
     agent::protocol::Command,
-    client::env::RealEnv,
+    client::Start,
     error::{Error, Result},
     experiment::Experiment,
     probe::Probe,
@@ -54,7 +54,7 @@ struct Inner {
     names: Nodes,
     family: Option<Family>,
     plans: BTreeMap<String, ServerPlan>,
-    starts: Vec<crate::client::Start>,
+    starts: Vec<Start>,
     facts: Map<String, Value>,
     active: faults::Active,
 }
@@ -62,7 +62,7 @@ struct Inner {
 impl DockerWorld {
     /// A world on this engine for the run of this name; nothing is made yet.
     pub fn new(engine: Engine, run: &str) -> DockerWorld {
-        let start_ns = crate::client::env::monotonic_ns();
+        let start_ns = monotonic_ns();
         DockerWorld {
             engine,
             run: run.to_string(),

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     agent::protocol::{Command, Message, Program, Tag},
-    client::{Start, env::monotonic_ns},
+    client::Start,
     error::{Error, Result},
     experiment::Experiment,
     images,

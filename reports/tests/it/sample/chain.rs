@@ -136,7 +136,7 @@ pub fn play(recording: &mut Recording, shape: &Shape) {
             continue;
         }
         let work = Work { client, token, base: token.saturating_sub(1) };
-        work.update(recording, shape.lock, granted, held, false);
+        let last_write = work.update(recording, shape.lock, granted, held, false);
         let given = granted + held;
         let done = given + recording.draw(400, 2_000) * 1_000;
         recording.operation(
@@ -152,13 +152,13 @@ pub fn play(recording: &mut Recording, shape: &Shape) {
             overlap(recording, shape, old, client, acquired, (granted, given));
         }
         if let Some(old) = stale.take_if(|old| old.until <= free) {
-            ready[old.client as usize] = wake(recording, shape, &old, release);
+            ready[old.client as usize] = wake(recording, shape, &old, release, last_write);
         }
     }
 }
 
 /// The paused holder goes on as if nothing had been: a write, then a release that nobody wants.
-fn wake(recording: &mut Recording, shape: &Shape, old: &Stale, release: &str) -> u64 {
+fn wake(recording: &mut Recording, shape: &Shape, old: &Stale, release: &str, lost: [u64; 2]) -> u64 {
     let client = shape.first + old.client;
     let write = Work { client, token: old.token, base: old.base }.update(
         recording,
@@ -182,7 +182,7 @@ fn wake(recording: &mut Recording, shape: &Shape, old: &Stale, release: &str) ->
             client + 1,
             shape.lock
         ),
-        operations: write.to_vec(),
+        operations: vec![lost[0], lost[1], write[0]],
         start_ns: old.until,
         end_ns: released,
         faults: vec![old.fault],

@@ -1,6 +1,7 @@
 //! Plausible runs, always the same ones.
 
 mod chain;
+mod lease;
 mod recording;
 
 use std::collections::BTreeMap;
@@ -54,6 +55,13 @@ pub fn valid() -> RunData {
     recording.finish("etcd/lease-lock", "3.5.16")
 }
 
+/// A lease that is renewed; a paused client notices on waking that its time is over. One client is killed.
+pub fn lease() -> RunData {
+    let mut recording = Recording::new(3);
+    lease::play(&mut recording);
+    recording.finish("etcd/lease", "3.5.16")
+}
+
 /// No fault took effect, so nothing was shown.
 pub fn unknown() -> RunData {
     let mut run = valid();
@@ -80,7 +88,11 @@ pub fn election() -> RunData {
     recording.fault("kill", &["n2"], (15_000, 16_500), "installed", json!({"pid": 7, "new_pid": 19}));
     let mut run = recording.finish("zookeeper/election", "3.8.0");
     let availability = run.judgement.checks.get_mut("availability").unwrap();
-    availability.figures.insert("failover_ms".into(), json!({"1": 2011.4, "2": 2093.0, "3": 640.25}));
+    let quantiles = json!({"p50": 2011.4, "p90": 2093.0, "p99": 2093.0, "max": 2093.0});
+    availability.figures.insert("failover_ms".into(), quantiles);
+    let failover = |start_ns: u64, ms: f64, fault| json!({"election": "e", "start_ns": start_ns, "end_ns": 0, "ms": ms, "fault": fault});
+    let failovers = json!([failover(8_420_000_000, 2011.4, 1), failover(20_390_000_000, 2093.0, 2)]);
+    availability.figures.insert("failovers".into(), failovers);
     run
 }
 
@@ -100,7 +112,7 @@ pub fn large() -> RunData {
     let mut recording = Recording::new(10);
     for (lock, first) in [("a", 0), ("b", 5)] {
         let pauses = (0..5).map(|i| (6_000 + i * 11_000 + u64::from(first) * 700, 2_600)).collect();
-        play(&mut recording, &Shape { first, pauses, hold_ms: (5, 40), ..Shape::lock(lock, 60_000) });
+        play(&mut recording, &Shape { first, pauses, hold_ms: (3, 28), ..Shape::lock(lock, 60_000) });
     }
     recording.finish("redis/set-nx", "7.0.15")
 }
@@ -158,7 +170,9 @@ fn judgement(recipe: &str, version: &str, told: Told) -> Judgement {
     damage.figures.insert("unfenced_lost".into(), damage.count.into());
     damage.figures.insert("fenced_lost".into(), 0.into());
     let mut availability = result(Verdict::Valid, None, None, vec![]);
-    availability.figures.insert("without_success_share".into(), json!(0.041));
+    availability.figures.insert("share_without_success".into(), json!(0.041));
+    let recovery = told.faults.iter().map(|fault| json!({"fault": fault.id, "kind": fault.kind, "after_start_ms": 1911.5, "after_heal_ms": 43.25}));
+    availability.figures.insert("recovery".into(), recovery.collect());
     let overlapping = Some("two holds of one lock overlap").filter(|_| broken);
     let liveness = Some("no operation was waiting when the last fault had healed");
     let checks = CheckResults::from([

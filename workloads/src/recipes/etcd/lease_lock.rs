@@ -13,9 +13,18 @@ use crate::{
 };
 
 /// The lock, and the election of one key.
-pub(super) struct LeaseLock {
+pub(in crate::recipes) struct LeaseLock {
     leases: Leases,
     held: BTreeMap<String, Held>,
+    /// What a broken variant does wrong.
+    flaw: Option<Flaw>,
+}
+
+/// How a variant is broken by design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::recipes) enum Flaw {
+    /// It puts its key without looking whether there is one.
+    PutWithoutCompare,
 }
 
 struct Held {
@@ -24,8 +33,14 @@ struct Held {
 }
 
 impl LeaseLock {
-    pub(super) fn new(context: Context, aware: bool) -> LeaseLock {
-        LeaseLock { leases: Leases::new(context, aware), held: BTreeMap::new() }
+    pub(in crate::recipes) fn new(context: Context, aware: bool) -> LeaseLock {
+        LeaseLock { leases: Leases::new(context, aware), held: BTreeMap::new(), flaw: None }
+    }
+
+    /// The same, broken.
+    pub(in crate::recipes) fn with(mut self, flaw: Flaw) -> Self {
+        self.flaw = Some(flaw);
+        self
     }
 
     /// Tries and waits until the key is ours: its create revision.
@@ -33,7 +48,11 @@ impl LeaseLock {
         let etcd = self.leases.etcd().await?;
         let value = self.leases.context.unique();
         loop {
-            let reply = etcd.txn(create_if_absent(&key(name), &value, lease.id)).await?;
+            let mut txn = create_if_absent(&key(name), &value, lease.id);
+            if self.flaw == Some(Flaw::PutWithoutCompare) {
+                txn.compares.clear();
+            }
+            let reply = etcd.txn(txn).await?;
             if reply.succeeded {
                 return Ok(reply.revision);
             }

@@ -5,4 +5,5 @@ mod leases;
 mod server_lock;
 mod table;
 
+pub(super) use lease_lock::{Flaw, LeaseLock};
 pub(super) use table::RECIPES;

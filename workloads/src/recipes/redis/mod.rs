@@ -6,4 +6,5 @@ mod scripts;
 mod set_nx;
 mod table;
 
-pub(super) use table::RECIPES;
+pub(super) use set_nx::{Flaw, SetNx};
+pub(super) use table::{RECIPES, RETRY};

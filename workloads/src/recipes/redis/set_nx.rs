@@ -13,12 +13,21 @@ use crate::{
 };
 
 /// `SET name value NX PX ttl`, released by compare-and-delete.
-pub(super) struct SetNx {
+pub(in crate::recipes) struct SetNx {
     context: Context,
     link: Link,
     fenced: bool,
     aware: bool,
     held: BTreeMap<String, Held>,
+    /// What a broken variant does wrong.
+    flaw: Option<Flaw>,
+}
+
+/// How a variant is broken by design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::recipes) enum Flaw {
+    /// It deletes the lock without looking whose it is.
+    ReleaseWithoutCompare,
 }
 
 #[derive(Clone)]
@@ -29,9 +38,15 @@ struct Held {
 
 impl SetNx {
     /// `fenced`: a counter beside the lock gives tokens. `aware`: the client knows its deadline.
-    pub(super) fn new(context: Context, fenced: bool, aware: bool) -> SetNx {
+    pub(in crate::recipes) fn new(context: Context, fenced: bool, aware: bool) -> SetNx {
         let link = Link::new(&context, &context.endpoints[0], context.limit);
-        SetNx { context, link, fenced, aware, held: BTreeMap::new() }
+        SetNx { context, link, fenced, aware, held: BTreeMap::new(), flaw: None }
+    }
+
+    /// The same, broken.
+    pub(in crate::recipes) fn with(mut self, flaw: Flaw) -> Self {
+        self.flaw = Some(flaw);
+        self
     }
 
     /// One try: the token if it succeeded, `None` if another holds the lock.
@@ -98,6 +113,9 @@ impl Lock for SetNx {
         let held = self.held(name)?;
         self.held.remove(name);
         let redis = self.link.get().await?;
+        if self.flaw == Some(Flaw::ReleaseWithoutCompare) {
+            return redis.del(&lock_key(name)).await.map(|_| ());
+        }
         match redis.eval(&scripts::RELEASE, &[&lock_key(name)], &[&held.value]).await?.integer() {
             Some(1) => Ok(()),
             Some(0) => Err(OpError::Definite("no longer ours".into())),

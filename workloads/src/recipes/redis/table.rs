@@ -4,7 +4,8 @@ use crate::{
     workload::Workload,
 };
 
-const RETRY: SettingInfo =
+/// Of the recipes that try again and again.
+pub(in crate::recipes) const RETRY: SettingInfo =
     SettingInfo { name: "retry_ms", default: 20, about: "mean pause between two tries, milliseconds" };
 
 /// Fields that most recipes here share.

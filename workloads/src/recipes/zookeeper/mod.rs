@@ -5,4 +5,6 @@ mod queue_lock;
 mod session;
 mod table;
 
+pub(super) use queue::Flaw;
+pub(super) use queue_lock::QueueLock;
 pub(super) use table::RECIPES;

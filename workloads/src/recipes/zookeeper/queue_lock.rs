@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, rc::Rc, time::Duration};
 use async_trait::async_trait;
 
 use super::{
-    queue::{in_order, wait_for_turn},
+    queue::{Flaw, in_order, wait_for_turn},
     session::{OwnSession, ensure},
 };
 use crate::{
@@ -20,11 +20,13 @@ use crate::{
 };
 
 /// One name at a time.
-pub(super) struct QueueLock {
+pub(in crate::recipes) struct QueueLock {
     session: OwnSession,
     aware: bool,
     held: BTreeMap<String, Node>,
     notice: Option<(Lost, Box<dyn TaskHandle>)>,
+    /// What a broken variant does wrong.
+    flaw: Option<Flaw>,
 }
 
 /// Our place in the queue.
@@ -43,8 +45,20 @@ impl Node {
 
 impl QueueLock {
     /// `aware`: the client knows its deadline, and listens for the end of its session.
-    pub(super) fn new(context: Context, aware: bool) -> QueueLock {
-        QueueLock { session: OwnSession::new(context), aware, held: BTreeMap::new(), notice: None }
+    pub(in crate::recipes) fn new(context: Context, aware: bool) -> QueueLock {
+        QueueLock {
+            session: OwnSession::new(context),
+            aware,
+            held: BTreeMap::new(),
+            notice: None,
+            flaw: None,
+        }
+    }
+
+    /// The same, broken.
+    pub(in crate::recipes) fn with(mut self, flaw: Flaw) -> Self {
+        self.flaw = Some(flaw);
+        self
     }
 
     /// Takes a place in the queue. Its name begins with a number of our own, by which it is found again if the answer is lost.
@@ -100,7 +114,7 @@ impl QueueLock {
 
     async fn wait(&mut self, node: &Node, wait: Duration) -> OpResult<()> {
         let zk = self.session.zk().await?;
-        let turn = wait_for_turn(&zk, &node.directory, &node.name);
+        let turn = wait_for_turn(&zk, &node.directory, &node.name, self.flaw);
         match self.session.context.env.timeout(wait, turn).await {
             Ok(outcome) => outcome,
             Err(_) => Err(OpError::Indeterminate("held by another".into())),

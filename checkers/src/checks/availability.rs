@@ -1,0 +1,132 @@
+use serde_json::{Map, Value as Json, json};
+
+use super::{
+    findings::{LISTED, valid},
+    say::ms,
+    table::{Ending, FaultRecord, Hold, LockTable},
+};
+use crate::verdict::CheckResult;
+
+/// Informs and never fails: how long a wanted lock was held by nobody, how fast it came back after each fault, how
+/// long operations took, how long elections were without leader.
+///
+/// Figures: `share_without_success`, the part of the time in which somebody waited for a lock and nobody was certain
+/// to hold it (0 to 1, over all locks); `recovery`, for each fault the milliseconds from its start and from its heal
+/// to the next grant; `latency_ms` by operation; `failover_ms` and `failovers` where there are elections.
+pub(super) fn availability(table: &LockTable<'_>) -> CheckResult {
+    let mut figures = Map::new();
+    figures.insert("share_without_success".to_owned(), share_without_success(table).into());
+    figures.insert("recovery".to_owned(), table.faults.iter().map(|fault| recovery(table, fault)).collect());
+    let latencies = table.operations.iter().filter(|(_, counts)| !counts.latencies_ns.is_empty());
+    let latencies = latencies.map(|(f, counts)| (f.clone(), quantiles(counts.latencies_ns.clone())));
+    figures.insert("latency_ms".to_owned(), Json::Object(latencies.collect()));
+    if table.locks.iter().any(|lock| lock.election) {
+        let failovers = failovers(table);
+        let times = failovers.iter().map(|failover| failover.to_ns - failover.from_ns).collect();
+        figures.insert("failover_ms".to_owned(), quantiles(times));
+        figures
+            .insert("failovers".to_owned(), failovers.iter().take(LISTED).map(|it| it.json(table)).collect());
+    }
+    CheckResult { figures, ..valid() }
+}
+
+/// Counts who waits for and who holds each lock, moment by moment.
+fn share_without_success(table: &LockTable<'_>) -> f64 {
+    let mut changes: Vec<(u32, u64, i32, i32)> = Vec::with_capacity(4 * table.attempts.len());
+    for attempt in &table.attempts {
+        changes.push((attempt.lock, attempt.invoke.time, 1, 0));
+        changes.push((attempt.lock, attempt.end.time, -1, 0));
+    }
+    for hold in &table.holds {
+        changes.push((hold.lock, hold.start.time, 0, 1));
+        changes.push((hold.lock, hold.end.time, 0, -1));
+    }
+    changes.sort_unstable();
+    let (mut without_ns, mut all_ns) = (0, 0);
+    for of_lock in changes.chunk_by(|a, b| a.0 == b.0) {
+        let (mut waiting, mut holding) = (0, 0);
+        for pair in of_lock.windows(2) {
+            waiting += pair[0].2;
+            holding += pair[0].3;
+            let span_ns = pair[1].1 - pair[0].1;
+            all_ns += span_ns;
+            without_ns += if waiting > 0 && holding == 0 { span_ns } else { 0 };
+        }
+    }
+    if all_ns == 0 { 0.0 } else { without_ns as f64 / all_ns as f64 }
+}
+
+fn recovery(table: &LockTable<'_>, fault: &FaultRecord) -> Json {
+    let until_grant = |from_ns: u64| {
+        let next = table.holds.partition_point(|hold| hold.start.time < from_ns);
+        table.holds.get(next).map(|hold| ms(hold.start.time - from_ns))
+    };
+    json!({
+        "fault": fault.id,
+        "kind": fault.kind,
+        "after_start_ms": until_grant(fault.start_ns),
+        "after_heal_ms": fault.end_ns.and_then(until_grant),
+    })
+}
+
+/// Half, nine tenths, 99 hundredths and all were not slower than this; null when there are none.
+fn quantiles(mut times_ns: Vec<u64>) -> Json {
+    times_ns.sort_unstable();
+    let Some(&max) = times_ns.last() else { return Json::Null };
+    let quantile = |hundredths: usize| ms(times_ns[(times_ns.len() * hundredths).div_ceil(100) - 1]);
+    json!({ "p50": quantile(50), "p90": quantile(90), "p99": quantile(99), "max": ms(max) })
+}
+
+/// A leadership that ended otherwise than by resigning, up to the next leader's election.
+struct Failover {
+    lock: u32,
+    from_ns: u64,
+    to_ns: u64,
+    fault: Option<u32>,
+}
+
+/// From the first fault that hit the leader's node, otherwise from the end of its leadership.
+fn failovers(table: &LockTable<'_>) -> Vec<Failover> {
+    let mut failovers = Vec::new();
+    for lock in (0..table.locks.len() as u32).filter(|&lock| table.locks[lock as usize].election) {
+        let holds: Vec<&Hold> = table.holds.iter().filter(|hold| hold.lock == lock).collect();
+        failovers.extend(holds.windows(2).filter_map(|pair| failover(table, pair[0], pair[1])));
+    }
+    failovers.sort_by_key(|failover| failover.from_ns);
+    failovers
+}
+
+fn failover(table: &LockTable<'_>, hold: &Hold, next: &Hold) -> Option<Failover> {
+    let node = table.node(hold.process);
+    let hit = table.faults.iter().find(|fault| {
+        let during =
+            hold.start.time <= fault.start_ns && fault.start_ns <= hold.end.time.min(next.start.time);
+        let led_on =
+            hold.ending == Ending::Crashed && fault.kind == "kill" && fault.start_ns <= next.start.time;
+        let targets = node.is_some_and(|node| fault.targets.iter().any(|target| target == node));
+        targets && (during || led_on && fault.start_ns >= hold.start.time)
+    });
+    if hit.is_none() && matches!(hold.ending, Ending::Released | Ending::Open | Ending::Reacquired) {
+        return None;
+    }
+    let from_ns = hit.map_or(hold.end.time, |fault| fault.start_ns);
+    let fault = hit.map(|fault| fault.id);
+    (from_ns <= next.start.time).then_some(Failover {
+        lock: hold.lock,
+        from_ns,
+        to_ns: next.start.time,
+        fault,
+    })
+}
+
+impl Failover {
+    fn json(&self, table: &LockTable<'_>) -> Json {
+        json!({
+            "election": table.locks[self.lock as usize].name,
+            "start_ns": self.from_ns,
+            "end_ns": self.to_ns,
+            "ms": ms(self.to_ns - self.from_ns),
+            "fault": self.fault,
+        })
+    }
+}

@@ -1,0 +1,226 @@
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use super::{
+    findings::Findings,
+    say::Ms,
+    table::{Access, Hold, LockTable},
+};
+use crate::{
+    history::{Outcome, ResourceEntry, ResourceOp},
+    verdict::{CheckResult, Violation},
+};
+
+/// The fenced register took a stale holder's write after a newer holder's request, or refused the current holder's.
+///
+/// What it took comes from its own serial log where there is one. From the history alone two requests are in order
+/// only if one returned before the other was invoked.
+pub(super) fn fencing(table: &LockTable<'_>, log: Option<&[ResourceEntry]>) -> CheckResult {
+    let mut findings = Findings::new();
+    refused_holders(table, &mut findings);
+    match log {
+        Some(log) => judge_log(log, &mut findings),
+        None => judge_intervals(table, &mut findings),
+    }
+    let reason = "the fenced register took a stale write or refused the current holder";
+    findings.judge(Some("recipe"), reason, Breach::start_ns, |breach| tell(table, breach))
+}
+
+/// One thing that a fence must not do.
+enum Breach<'t, 'h> {
+    /// It refused the newest holder during its hold.
+    RefusedHolder(&'t Access<'h>, &'t Hold),
+    /// By its log: it took the second after the first, which has the higher token.
+    Took(&'t ResourceEntry, &'t ResourceEntry),
+    /// By its log: it refused a token though it had taken none above it.
+    RefusedHighest(&'t ResourceEntry),
+    /// By intervals: the first returned before the second was invoked, and both were taken.
+    TookAfter(&'t Access<'h>, &'t Access<'h>),
+    /// By intervals: refused before any request with a higher token was invoked.
+    RefusedFirst(&'t Access<'h>),
+}
+
+impl Breach<'_, '_> {
+    fn start_ns(&self) -> u64 {
+        match self {
+            Breach::RefusedHolder(access, _) | Breach::RefusedFirst(access) => access.invoke.time,
+            Breach::TookAfter(higher, _) => higher.end.time,
+            Breach::Took(higher, _) => higher.time,
+            Breach::RefusedHighest(entry) => entry.time,
+        }
+    }
+}
+
+/// Refusals within a hold, if no grant with a higher token became known since the holder had asked for the lock.
+///
+/// A request with a higher token can only come from a client that knew its grant, so such a refusal means that the
+/// register had a higher token from an *earlier* grant.
+fn refused_holders<'t, 'h>(table: &'t LockTable<'h>, findings: &mut Findings<Breach<'t, 'h>>) {
+    for access in table.accesses.iter().filter(|access| access.refused && access.outcome == Outcome::Ok) {
+        let Some(promise) = access.promise else { continue };
+        let hold = &table.holds[table.promises[promise as usize].hold as usize];
+        let certain =
+            access.end.time <= hold.end.time && access.token.is_some() && access.token == hold.token;
+        let since = table.holds.partition_point(|other| other.start.time < hold.invoke.time);
+        let newer = table.holds[since..]
+            .iter()
+            .take_while(|other| other.start.time <= access.end.time)
+            .any(|other| other.lock == hold.lock && other.token > hold.token);
+        if certain && !newer {
+            findings.push(Breach::RefusedHolder(access, hold));
+        }
+    }
+}
+
+fn judge_log<'t, 'h>(log: &'t [ResourceEntry], findings: &mut Findings<Breach<'t, 'h>>) {
+    let told: FxHashSet<u64> = findings.found.iter().filter_map(refused_seq).collect();
+    let mut order: Vec<&ResourceEntry> = log.iter().filter(|entry| entry.token.is_some()).collect();
+    order.sort_by_key(|entry| entry.seq);
+    let mut highest: BTreeMap<&str, &ResourceEntry> = BTreeMap::new();
+    for entry in order {
+        let before = highest.get(entry.lock.as_str()).copied().filter(|before| before.token > entry.token);
+        match (entry.fenced, before) {
+            (Some(true), None) => _ = highest.insert(&entry.lock, entry),
+            (Some(true), Some(before)) if entry.op == ResourceOp::Write => {
+                findings.push(Breach::Took(before, entry));
+            }
+            (Some(false), None) if !told.contains(&entry.seq) => findings.push(Breach::RefusedHighest(entry)),
+            _ => {}
+        }
+    }
+}
+
+fn refused_seq(breach: &Breach<'_, '_>) -> Option<u64> {
+    if let Breach::RefusedHolder(access, _) = breach { access.seq } else { None }
+}
+
+fn judge_intervals<'t, 'h>(table: &'t LockTable<'h>, findings: &mut Findings<Breach<'t, 'h>>) {
+    let mut by_lock: BTreeMap<u32, Vec<&Access<'h>>> = BTreeMap::new();
+    for access in table.accesses.iter().filter(|access| access.token.is_some()) {
+        by_lock.entry(access.lock).or_default().push(access);
+    }
+    for accesses in by_lock.values() {
+        stale_writes(accesses, findings);
+        early_refusals(accesses, findings);
+    }
+}
+
+/// `accesses` come in order of invocation.
+fn stale_writes<'t, 'h>(accesses: &[&'t Access<'h>], findings: &mut Findings<Breach<'t, 'h>>) {
+    let taken = |access: &&&'t Access<'h>| access.outcome == Outcome::Ok && !access.refused;
+    let mut returned: Vec<&Access<'_>> = accesses.iter().filter(taken).copied().collect();
+    returned.sort_by_key(|access| access.end);
+    let mut returned = returned.into_iter().peekable();
+    let mut highest: Option<&Access<'_>> = None;
+    for access in accesses.iter().filter(taken) {
+        while let Some(before) = returned.next_if(|before| before.end.time < access.invoke.time) {
+            highest = highest.filter(|highest| highest.token >= before.token).or(Some(before));
+        }
+        if let Some(highest) = highest.filter(|highest| access.write && highest.token > access.token) {
+            findings.push(Breach::TookAfter(highest, access));
+        }
+    }
+}
+
+fn early_refusals<'t, 'h>(accesses: &[&'t Access<'h>], findings: &mut Findings<Breach<'t, 'h>>) {
+    let told: FxHashSet<u64> = findings.found.iter().filter_map(refused_index).collect();
+    let mut by_token: Vec<&Access<'_>> = accesses.to_vec();
+    by_token.sort_by_key(|access| std::cmp::Reverse(access.token));
+    let mut earliest_above = u64::MAX;
+    for equal in by_token.chunk_by(|a, b| a.token == b.token) {
+        for refused in equal.iter().filter(|access| access.refused && access.outcome == Outcome::Ok) {
+            if refused.end.time < earliest_above && !told.contains(&refused.invoke.index) {
+                findings.push(Breach::RefusedFirst(refused));
+            }
+        }
+        let taken = equal.iter().filter(|access| !access.refused && access.outcome != Outcome::Fail);
+        earliest_above = taken.map(|access| access.invoke.time).fold(earliest_above, u64::min);
+    }
+}
+
+fn refused_index(breach: &Breach<'_, '_>) -> Option<u64> {
+    if let Breach::RefusedHolder(access, _) = breach { Some(access.invoke.index) } else { None }
+}
+
+fn tell(table: &LockTable<'_>, breach: &Breach<'_, '_>) -> Violation {
+    let (text, operations, end_ns) = match breach {
+        Breach::RefusedHolder(access, hold) => {
+            let text = format!(
+                "The fenced register refused {}, though that client held the lock {} and no higher {} was granted \
+                 since it had asked",
+                said(table, access),
+                table.span(hold),
+                table.token_word(access.lock),
+            );
+            (text, vec![hold.start.index, access.invoke.index, access.end.index], access.end.time)
+        }
+        Breach::TookAfter(higher, access) => {
+            let text = format!(
+                "The fenced register took {} after it had taken {}",
+                said(table, access),
+                said(table, higher)
+            );
+            (text, vec![higher.end.index, access.invoke.index], access.end.time)
+        }
+        Breach::RefusedFirst(access) => {
+            let text =
+                format!("The fenced register refused {} before any higher one was used", said(table, access));
+            (text, vec![access.invoke.index, access.end.index], access.end.time)
+        }
+        Breach::Took(higher, entry) => {
+            let (higher_said, operations) = (logged(table, higher), indexes(table, &[higher, entry]));
+            let text =
+                format!("The fenced register took {} after it had taken {higher_said}", logged(table, entry));
+            (text, operations, entry.time)
+        }
+        Breach::RefusedHighest(entry) => {
+            let text = format!(
+                "The fenced register refused {}, though it had taken no higher one",
+                logged(table, entry)
+            );
+            (text, indexes(table, &[entry]), entry.time)
+        }
+    };
+    let start_ns = breach.start_ns();
+    let (faults, clause) = table.faults_within(start_ns, end_ns);
+    Violation {
+        text: format!("{text}; {clause}."),
+        operations,
+        start_ns,
+        end_ns,
+        faults,
+        ..Violation::default()
+    }
+}
+
+/// `write "0-4" of c1 (process 0) to lock "a" with token 7 at 4 210.3 ms`.
+fn said(table: &LockTable<'_>, access: &Access<'_>) -> String {
+    let op = if access.write { format!("write {:?}", access.name()) } else { "a read".to_owned() };
+    let (who, what, word) =
+        (table.who(access.process), table.what(access.lock), table.token_word(access.lock));
+    format!("{op} of {who} to {what} with {word} {} at {}", access.token.unwrap_or(0), Ms(access.invoke.time))
+}
+
+fn logged(table: &LockTable<'_>, entry: &ResourceEntry) -> String {
+    let op = match (&entry.id, entry.op) {
+        (Some(id), ResourceOp::Write) => format!("write {id:?}"),
+        (None, ResourceOp::Write) => "a write".to_owned(),
+        (_, ResourceOp::Read) => "a read".to_owned(),
+    };
+    let (who, token, at) = (table.who(entry.process), entry.token.unwrap_or(0), Ms(entry.time));
+    format!("{op} of {who} to {:?} with token {token} at {at} (its request {})", entry.lock, entry.seq)
+}
+
+/// The operations in which the clients made these requests, where the history has them.
+fn indexes(table: &LockTable<'_>, entries: &[&ResourceEntry]) -> Vec<u64> {
+    let of = |entry: &&ResourceEntry| {
+        let same = |access: &&Access<'_>| {
+            access.process == entry.process
+                && access.write == (entry.op == ResourceOp::Write)
+                && if access.write { access.id == entry.id.as_deref() } else { access.seq == Some(entry.seq) }
+        };
+        table.accesses.iter().find(same).map(|access| access.invoke.index)
+    };
+    entries.iter().filter_map(of).collect()
+}

@@ -1,0 +1,104 @@
+//! States by number, and a table of what each class does to each.
+
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+
+use crate::model::{Model, OpOf};
+
+use super::plan::Class;
+
+/// The class is not possible in the state.
+pub(super) const ILLEGAL: u32 = u32::MAX;
+const UNKNOWN: u32 = u32::MAX - 1;
+
+/// Up to here a state's successors lie side by side; beyond, the last-used ones are kept.
+const DENSE_CLASSES_MAX: usize = 128;
+const CACHE_ENTRIES_MAX: usize = 1 << 16;
+
+pub(super) struct States<'a, M: Model> {
+    model: &'a M,
+    states: Vec<M::State>,
+    numbers: HashTable<u32>,
+    classes: usize,
+    /// `[state][class]` while there are few classes.
+    dense: Vec<u32>,
+    /// Otherwise (state, class, successor), where a newer one takes an older one's place.
+    cache: Vec<(u32, u32, u32)>,
+    bytes: usize,
+}
+
+impl<'a, M: Model> States<'a, M> {
+    pub fn new(model: &'a M, classes: usize) -> States<'a, M> {
+        let cache = match classes <= DENSE_CLASSES_MAX {
+            true => 0,
+            false => (classes * 4).next_power_of_two().min(CACHE_ENTRIES_MAX),
+        };
+        States {
+            model,
+            states: Vec::new(),
+            numbers: HashTable::new(),
+            classes,
+            dense: Vec::new(),
+            cache: vec![(u32::MAX, 0, 0); cache],
+            bytes: 0,
+        }
+    }
+
+    pub fn get(&self, number: u32) -> &M::State {
+        &self.states[number as usize]
+    }
+
+    pub fn number(&mut self, state: M::State) -> u32 {
+        let hash = FxBuildHasher.hash_one(&state);
+        let states = &self.states;
+        if let Some(&number) = self.numbers.find(hash, |&number| states[number as usize] == state) {
+            return number;
+        }
+        let number = self.states.len() as u32;
+        self.numbers.insert_unique(hash, number, |&number| FxBuildHasher.hash_one(&states[number as usize]));
+        self.bytes += self.model.state_bytes(&state);
+        self.states.push(state);
+        if self.cache.is_empty() {
+            self.dense.resize(self.states.len() * self.classes, UNKNOWN);
+        }
+        number
+    }
+
+    /// The state after an operation of `class`, or [`ILLEGAL`].
+    pub fn next(&mut self, state: u32, class: u32, classes: &[Class], ops: &[OpOf<M>]) -> u32 {
+        if self.cache.is_empty() {
+            let at = state as usize * self.classes + class as usize;
+            if self.dense[at] == UNKNOWN {
+                self.dense[at] = self.step(state, class, classes, ops);
+            }
+            return self.dense[at];
+        }
+        let mixed = (u64::from(state) << 32 | u64::from(class)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let at = (mixed >> 40) as usize & (self.cache.len() - 1);
+        let (cached_state, cached_class, next) = self.cache[at];
+        if (cached_state, cached_class) == (state, class) {
+            return next;
+        }
+        let next = self.step(state, class, classes, ops);
+        self.cache[at] = (state, class, next);
+        next
+    }
+
+    fn step(&mut self, state: u32, class: u32, classes: &[Class], ops: &[OpOf<M>]) -> u32 {
+        let op = &ops[classes[class as usize].op as usize];
+        match self.model.step(&self.states[state as usize], &op.input, op.output()) {
+            Some(next) => self.number(next),
+            None => ILLEGAL,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes + self.numbers.capacity() * 5 + self.dense.capacity() * 4 + self.cache.len() * 12
+    }
+}

@@ -1,0 +1,142 @@
+//! What a model is: a sequential specification that histories are judged against.
+
+use std::{fmt::Debug, hash::Hash};
+
+use crate::{engine::Answer, op::Op};
+
+/// A sequential specification with one successor a step.
+///
+/// The state belongs to one part of the history where [`Model::partition`] splits it (by key, by lock, by element).
+///
+/// # A model of one's own
+///
+/// A ticket machine hands out 1, 2, 3, …; a client whose request timed out may or may not have drawn a ticket.
+///
+/// ```
+/// use checkers::{engine::{self, Answer}, limits::Limits, model::Model, op::Op};
+///
+/// struct Tickets;
+///
+/// impl Model for Tickets {
+///     type State = u64;
+///     type Input = ();
+///     type Output = u64;
+///
+///     fn initial(&self) -> u64 {
+///         0
+///     }
+///
+///     fn step(&self, last: &u64, _draw: &(), ticket: Option<&u64>) -> Option<u64> {
+///         let next = last + 1;
+///         ticket.is_none_or(|ticket| *ticket == next).then_some(next)
+///     }
+/// }
+///
+/// // Ticket 2 was drawn and returned before ticket 1 was asked for.
+/// let wrong = [Op::ok(0, 0, 1, (), 2), Op::ok(1, 2, 3, (), 1)];
+/// assert!(matches!(engine::check(&Tickets, &wrong, &Limits::default()), Answer::Invalid(_)));
+///
+/// // With an indeterminate draw before, 2 and 3 are fine: the first ticket went astray.
+/// let right = [Op::info(0, 0, ()), Op::ok(1, 1, 2, (), 2), Op::ok(1, 3, 4, (), 3)];
+/// assert!(matches!(engine::check(&Tickets, &right, &Limits::default()), Answer::Valid(_)));
+/// ```
+pub trait Model: Sync {
+    /// What the service remembers.
+    type State: Clone + Eq + Hash + Debug + Send;
+    /// What is asked of it.
+    type Input: Clone + Eq + Hash + Debug + Sync;
+    /// What it answers.
+    type Output: Clone + Eq + Hash + Debug + Sync;
+
+    /// Before the first operation.
+    fn initial(&self) -> Self::State;
+
+    /// The state after `input` was answered with `output`, or `None` if `state` cannot answer so.
+    ///
+    /// Without an output (indeterminate operations) any answer will do. If `Some(output)` leads to another state, then
+    /// `None` must lead to the same one; an operation that can do nothing here may answer `None` or the state as it is.
+    fn step(
+        &self,
+        state: &Self::State,
+        input: &Self::Input,
+        output: Option<&Self::Output>,
+    ) -> Option<Self::State>;
+
+    /// Whether this operation never changes a state in which it is possible: a read, a failed compare-and-set.
+    /// The search takes such an operation as soon as it can. `false` is always right.
+    fn observes(&self, _input: &Self::Input, _output: Option<&Self::Output>) -> bool {
+        false
+    }
+
+    /// Positions in `ops` that can be judged apart, each part with a state of its own.
+    fn partition(&self, ops: &[OpOf<Self>]) -> Vec<Vec<u32>> {
+        vec![(0..ops.len() as u32).collect()]
+    }
+
+    /// What can be known about a part's future before its search begins.
+    fn lookahead(&self, _timeline: &Timeline<'_, Self>) -> Option<Box<dyn Lookahead<Self::State> + Send>> {
+        None
+    }
+
+    /// Bytes that a remembered state takes, for the memory limit.
+    fn state_bytes(&self, _state: &Self::State) -> usize {
+        size_of::<Self::State>()
+    }
+
+    /// A faster verdict than the search's, where these operations permit one. See [`crate::special`].
+    fn shortcut(&self, _ops: &[OpOf<Self>]) -> Option<Answer> {
+        None
+    }
+
+    /// An operation in words.
+    fn describe(&self, input: &Self::Input, output: Option<&Self::Output>) -> String {
+        match output {
+            Some(output) => format!("{input:?} → {output:?}"),
+            None => format!("{input:?} → ?"),
+        }
+    }
+
+    /// A state in words.
+    fn describe_state(&self, state: &Self::State) -> String {
+        format!("{state:?}")
+    }
+}
+
+/// The operations of a model.
+pub type OpOf<M> = Op<<M as Model>::Input, <M as Model>::Output>;
+
+/// A part of a history, as [`Model::lookahead`] sees it. Only returns of determinate operations count as time: the
+/// *event* `e` is the return of `returned[e]`.
+pub struct Timeline<'a, M: Model + ?Sized> {
+    /// Determinate operations in order of return.
+    pub returned: Vec<Placed<'a, M>>,
+    /// Indeterminate operations in order of invocation.
+    pub optional: Vec<Placed<'a, M>>,
+}
+
+/// An operation and where it begins.
+pub struct Placed<'a, M: Model + ?Sized> {
+    /// The operation.
+    pub op: &'a OpOf<M>,
+    /// The first event after its invocation.
+    pub since: u32,
+}
+
+/// Judges states by what is still to come.
+pub trait Lookahead<S> {
+    /// What becomes of `state` when `event` is the next return.
+    fn look(&self, state: &S, event: u32) -> Outlook<S>;
+}
+
+/// What [`Lookahead::look`] found.
+pub enum Outlook<S> {
+    /// Nothing changes as long as the next event is before `until`.
+    Keep {
+        /// An event; `u32::MAX` for ever.
+        until: u32,
+    },
+    /// No operation from here on can tell the state from this one, which is kept for good.
+    Same(S),
+    /// The next returns cannot be reached from this state.
+    Hopeless,
+}

@@ -1,0 +1,143 @@
+//! Leases that end by themselves.
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    engine::Answer,
+    model::OpOf,
+    models::lease::{Lease, LeaseAction, LeaseOutput},
+};
+
+use super::sweep::{refuted, valid};
+
+/// Judges a cluster of operations on one lease in O(n log n), or leaves it to the search.
+///
+/// A hold is certain from its acquire's return until its release's invocation, or until its time to live after the
+/// *invocation* of its acquire or last renewal: two such cores that overlap refute the history. Where there are but
+/// acquires with one time to live, and those invoked earlier return earlier, it is exact to grant them in that order, each
+/// as soon as can be.
+pub fn judge(ops: &[OpOf<Lease>]) -> Option<Answer> {
+    let mut order: Vec<u32> = (0..ops.len() as u32).collect();
+    order.sort_by_key(|&op| (ops[op as usize].call, ops[op as usize].deadline()));
+    overlap(ops, cores(ops, &order)?).or_else(|| in_order(ops, &order))
+}
+
+/// Positions of operations that can be judged apart: at the first invocation of each part everything of the parts before
+/// has returned and every term has ended. Operations that cannot matter are in no part: an owner's last, indeterminate
+/// acquire or renewal, unless something was refused.
+pub fn clusters(ops: &[OpOf<Lease>]) -> Vec<Vec<u32>> {
+    let has_refusals = ops.iter().any(|op| op.output() == Some(&LeaseOutput::Refused));
+    let mut last_of = FxHashMap::default();
+    for op in ops {
+        let last = last_of.entry(op.input.owner).or_insert(op.call);
+        *last = op.call.max(*last);
+    }
+    let matters = |op: &OpOf<Lease>| {
+        let is_last = last_of[&op.input.owner] == op.call;
+        has_refusals || !op.is_info() || !is_last || op.input.action == LeaseAction::Release
+    };
+    let mut order: Vec<u32> = (0..ops.len() as u32).filter(|&op| matters(&ops[op as usize])).collect();
+    order.sort_by_key(|&op| ops[op as usize].call);
+    let (mut clusters, mut over) = (Vec::<Vec<u32>>::new(), Over::default());
+    for position in order {
+        let op = &ops[position as usize];
+        match clusters.last_mut().filter(|_| op.call <= over.returned || op.call < over.ended) {
+            Some(cluster) => cluster.push(position),
+            None => clusters.push(vec![position]),
+        }
+        over.note(op, &last_of);
+    }
+    clusters
+}
+
+/// When everything so far has returned, and every term ended.
+#[derive(Default)]
+struct Over {
+    returned: u64,
+    ended: u64,
+}
+
+impl Over {
+    fn note(&mut self, op: &OpOf<Lease>, last_of: &FxHashMap<u32, u64>) {
+        let is_last_release =
+            op.is_info() && op.input.action == LeaseAction::Release && last_of[&op.input.owner] == op.call;
+        // An indeterminate release does nothing once the term has ended.
+        let until = if is_last_release { op.call } else { op.deadline() };
+        self.returned = self.returned.max(until);
+        if let (LeaseAction::Acquire { ttl } | LeaseAction::Renew { ttl }, true) =
+            (op.input.action, op.output() != Some(&LeaseOutput::Refused))
+        {
+            self.ended = self.ended.max(until.saturating_add(ttl));
+        }
+    }
+}
+
+struct Core {
+    acquire: u32,
+    from: u64,
+    until: u64,
+}
+
+/// Certain holds, or `None` where an owner goes on after an indeterminate operation.
+fn cores(ops: &[OpOf<Lease>], order: &[u32]) -> Option<Vec<Core>> {
+    let mut cores: Vec<Core> = Vec::new();
+    let mut owners: FxHashMap<u32, (u64, Option<usize>)> = FxHashMap::default();
+    for &position in order {
+        let op = &ops[position as usize];
+        let (busy_until, core) = owners.entry(op.input.owner).or_insert((0, None));
+        if *busy_until >= op.call && *busy_until > 0 {
+            return None;
+        }
+        *busy_until = op.deadline().max(1);
+        if op.output() == Some(&LeaseOutput::Refused) {
+            continue;
+        }
+        match (op.input.action, op.is_info(), *core) {
+            (LeaseAction::Acquire { ttl }, false, _) => {
+                *core = Some(cores.len());
+                cores.push(Core {
+                    acquire: position,
+                    from: op.deadline(),
+                    until: op.call.saturating_add(ttl),
+                });
+            }
+            (LeaseAction::Renew { ttl }, false, Some(core)) => {
+                cores[core].until = op.call.saturating_add(ttl)
+            }
+            (LeaseAction::Release, _, Some(at)) => {
+                cores[at].until = cores[at].until.min(op.call);
+                *core = None;
+            }
+            _ => {}
+        }
+    }
+    Some(cores)
+}
+
+fn overlap(ops: &[OpOf<Lease>], mut cores: Vec<Core>) -> Option<Answer> {
+    cores.retain(|core| core.from < core.until);
+    cores.sort_by_key(|core| core.from);
+    let pair = cores.windows(2).find(|pair| pair[1].from < pair[0].until)?;
+    let owner = ops[pair[0].acquire as usize].input.owner;
+    let reason = format!("it was granted before the term of {owner} had ended");
+    Some(refuted(pair[1].acquire, [pair[0].acquire], &reason))
+}
+
+fn in_order(ops: &[OpOf<Lease>], order: &[u32]) -> Option<Answer> {
+    let (mut free_from, mut last_deadline, mut last, mut only) = (0, 0, None, None);
+    for &position in order {
+        let op = &ops[position as usize];
+        let LeaseAction::Acquire { ttl } = op.input.action else { return None };
+        let is_agreeable = op.output() == Some(&LeaseOutput::Done) && last_deadline <= op.deadline();
+        if !is_agreeable || *only.get_or_insert(ttl) != ttl {
+            return None;
+        }
+        last_deadline = op.deadline();
+        let granted = op.call.max(free_from);
+        if granted > op.deadline() {
+            return Some(refuted(position, last, "it was granted before the terms before it can have ended"));
+        }
+        (free_from, last) = (granted.saturating_add(ttl), Some(position));
+    }
+    Some(valid())
+}

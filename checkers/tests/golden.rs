@@ -1,0 +1,94 @@
+//! Golden histories: `golden/<check>.<broken|sound|unknown>.<case>.jsonl`, the resource's log and the plan beside it
+//! where there are any, and what the checks say in `.verdict.json`. The name alone says what the check has to find;
+//! the file keeps figures and words. `BLESS=1` writes the files anew.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    path::{Path, PathBuf},
+};
+
+use checkers::{
+    checks::{CheckContext, judge},
+    history::{History, ReadOptions, jsonl},
+    verdict::Verdict,
+};
+use serde_json::{Value, json};
+
+#[test]
+fn golden_histories_are_judged_as_their_names_say() {
+    let mut failures = Vec::new();
+    let mut broken = BTreeSet::new();
+    let cases = cases();
+    for path in &cases {
+        let name = name(path);
+        let [check, expected, _] = name.split('.').collect::<Vec<_>>()[..] else {
+            panic!("{name}: no case name")
+        };
+        let (history, context) = load(path);
+        let judged = judge(&history, &context);
+        let wanted = match expected {
+            "broken" => Verdict::Invalid,
+            "sound" => Verdict::Valid,
+            "unknown" => Verdict::Unknown,
+            other => panic!("{name}: {other} is no verdict"),
+        };
+        let found = judged.checks.get(check).map(|result| result.verdict);
+        if found != Some(wanted) {
+            failures.push(format!("{name}: {found:?}"));
+        }
+        if wanted == Verdict::Invalid {
+            broken.insert(check.to_owned());
+        }
+        let verdict = json!({
+            "checks": judged.checks, "not_applicable": judged.not_applicable,
+            "operations": judged.operations, "grants": judged.grants, "faults": judged.faults,
+        });
+        failures.extend(compare(&path.with_extension("verdict.json"), &verdict));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let all = ["damage", "deadline", "exclusion", "fencing", "liveness", "promise", "token"];
+    assert!(broken.iter().map(String::as_str).eq(all), "every check has a broken case, not only {broken:?}");
+}
+
+fn cases() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let files = fs::read_dir(folder).expect("the golden folder").map(|entry| entry.expect("an entry").path());
+    let is_case = |path: &PathBuf| {
+        path.extension().is_some_and(|it| it == "jsonl") && !name(path).ends_with(".resource")
+    };
+    let mut cases: Vec<PathBuf> = files.filter(is_case).collect();
+    cases.sort();
+    cases
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().expect("a file name").to_string_lossy().into_owned()
+}
+
+fn load(path: &Path) -> (History, CheckContext) {
+    let mut history = jsonl::read(File::open(path).expect("the history"), &ReadOptions::default())
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    assert!(history.is_sorted(), "{}: not in time order", path.display());
+    if let Ok(log) = File::open(path.with_extension("resource.jsonl")) {
+        history.resource = jsonl::read_resource(log).expect("the resource's log");
+    }
+    let plan = fs::read(path.with_extension("context.json"));
+    let plan: Value = plan.map_or(Value::Null, |text| serde_json::from_slice(&text).expect("the plan"));
+    let kinds = plan["planned_faults"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let context = CheckContext {
+        recipe: None,
+        planned_faults: kinds.map(str::to_owned).collect(),
+        drift_ns: plan["drift_ns"].as_u64().unwrap_or(0),
+    };
+    (history, context)
+}
+
+fn compare(path: &Path, verdict: &Value) -> Option<String> {
+    let text = format!("{}\n", serde_json::to_string_pretty(verdict).expect("JSON"));
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(path, &text).expect("the golden folder is writable");
+    }
+    let golden = fs::read_to_string(path).unwrap_or_default();
+    (golden != text).then(|| format!("{}: differs; now:\n{text}", path.display()))
+}

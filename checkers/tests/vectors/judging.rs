@@ -1,0 +1,58 @@
+use std::collections::BTreeMap;
+use std::fs::File;
+
+use checkers::convert::{Datum, Reading, locks, registers, texts, transactions};
+use checkers::history::{Format, History, ReadOptions, read};
+use checkers::judge::judge;
+use checkers::limits::Limits;
+use checkers::models::{KeyValue, Keyed, Lock, MultiRegister, Register};
+use checkers::verdict::Verdict;
+
+use crate::index::{Vector, lock_lines, vectors};
+
+#[test]
+fn every_vector_is_judged_as_the_index_says() {
+    for vector in vectors() {
+        let file = File::open(&vector.path).unwrap();
+        let (format, history) = read(file, &ReadOptions::default()).unwrap();
+        let verdict = verdict(&vector, format, &history);
+        let expected = if vector.is_linearizable { Verdict::Valid } else { Verdict::Invalid };
+        assert_eq!(verdict, expected, "{}", vector.path.display());
+    }
+}
+
+#[test]
+fn lock_lines_are_judged_as_their_names_say() {
+    for path in lock_lines() {
+        let (format, history) = read(File::open(&path).unwrap(), &ReadOptions::default()).unwrap();
+        let parts = locks(&history, &Reading::of(format)).unwrap();
+        let verdicts = parts.iter().map(|part| judge(&Lock::FENCED, &part.ops, &Limits::default()).verdict());
+        let is_bad = path.to_string_lossy().ends_with("_bad.txt");
+        let expected = if is_bad { Verdict::Invalid } else { Verdict::Valid };
+        assert_eq!(Verdict::all(verdicts), expected, "{}", path.display());
+    }
+}
+
+fn verdict(vector: &Vector, format: Format, history: &History) -> Verdict {
+    let (reading, limits) = (Reading::of(format), Limits::default());
+    match &*vector.model {
+        "mutex" => {
+            let parts = locks(history, &reading).unwrap();
+            Verdict::all(parts.iter().map(|part| judge(&Lock::ANONYMOUS, &part.ops, &limits).verdict()))
+        }
+        "multi-register" => {
+            let zero = |name: &str| (Datum::Text(name.into()), Datum::Int(0));
+            let model = MultiRegister { initial: BTreeMap::from([zero(":x"), zero(":y")]) };
+            judge(&model, &transactions(history).unwrap(), &limits).verdict()
+        }
+        model if model.starts_with("kv") => {
+            judge(&KeyValue::empty(), &texts(history).unwrap(), &limits).verdict()
+        }
+        model if model.starts_with("cas-register") => {
+            let initial = vector.initial.parse().map_or(Datum::Nil, Datum::Int);
+            let model = Keyed::new(Register { initial });
+            judge(&model, &registers(history, &reading).unwrap(), &limits).verdict()
+        }
+        other => panic!("no model {other}"),
+    }
+}

@@ -1,0 +1,85 @@
+//! `fencepost doctor`
+
+use std::path::Path;
+
+use super::runtime;
+use crate::{
+    error::{Result, exit},
+    images::{
+        build::{self, State},
+        catalog::CATALOG,
+    },
+    world::docker::{Engine, clean},
+};
+
+/// One thing that was looked at.
+struct Finding {
+    good: bool,
+    what: String,
+    advice: String,
+}
+
+/// Looks at everything that runs need; 0 when all is well, 69 when they cannot work.
+pub fn main() -> Result<u8> {
+    let findings = runtime::block_on(async { Ok(look().await) })?;
+    for finding in &findings {
+        println!("{}  {}", if finding.good { "ok     " } else { "PROBLEM" }, finding.what);
+        if !finding.good {
+            println!("         {}", finding.advice);
+        }
+    }
+    let sound = findings.iter().all(|finding| finding.good);
+    Ok(if sound { exit::OK } else { exit::UNAVAILABLE })
+}
+
+async fn look() -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut say = |good: bool, what: String, advice: &str| findings.push(Finding { good, what, advice: advice.into() });
+    match Engine::connect().await {
+        Err(error) => say(
+            false,
+            error.to_string().lines().next().unwrap_or_default().to_string(),
+            "install Docker (Debian: apt-get install docker.io) and start it, or set DOCKER_HOST; only --on sim works without",
+        ),
+        Ok(engine) => {
+            let facts = &engine.facts;
+            say(true, format!("Docker engine {} (API {}, {})", facts.engine, facts.api, facts.storage), "");
+            say(
+                facts.architecture == "x86_64",
+                format!("kernel {} on {}", facts.kernel, facts.architecture),
+                "clock faults are known to work on x86_64 only; the others work everywhere",
+            );
+            leftovers(&engine, &mut say).await;
+            images(&engine, &mut say).await;
+        }
+    }
+    let filter = Path::new("/proc/net/netfilter").exists() || Path::new("/sys/module/nf_tables").exists();
+    say(filter, "netfilter in the kernel, for partitions".into(), "load nf_tables: modprobe nf_tables");
+    if let Some(free) = free_gib(Path::new(".")) {
+        say(free >= 2.0, format!("{free:.1} GiB free here"), "runs need little, images some 200 MB each: free some space");
+    }
+    findings
+}
+
+async fn leftovers(engine: &Engine, say: &mut impl FnMut(bool, String, &str)) {
+    match clean::find_abandoned(engine).await {
+        Ok(found) => {
+            let count = found.containers.len() + found.networks.len();
+            say(count == 0, format!("{count} thing(s) left by dead runs"), "fencepost clean");
+        }
+        Err(error) => say(false, error.to_string(), "look at the engine's own log"),
+    }
+}
+
+async fn images(engine: &Engine, say: &mut impl FnMut(bool, String, &str)) {
+    for image in CATALOG.images.iter().filter(|image| image.default) {
+        let here = matches!(build::state(engine, image).await, Ok(State::Current));
+        let what = if here { format!("image {}", image.tag) } else { format!("image {} is built by the first run that needs it", image.tag) };
+        say(true, what, "");
+    }
+}
+
+fn free_gib(path: &Path) -> Option<f64> {
+    let stat = rustix::fs::statvfs(path).ok()?;
+    Some(stat.f_bavail as f64 * stat.f_frsize as f64 / f64::from(1 << 30))
+}

@@ -1,0 +1,107 @@
+//! `fencepost list`
+
+use nemesis::{kind::FaultKind, target::Target};
+use serde_json::{Value, json};
+use tabled::{
+    builder::Builder,
+    settings::{Style, object::Columns, Width},
+};
+use workloads::recipes;
+
+use super::output;
+use crate::{
+    error::{Result, exit},
+    images::catalog,
+    systems,
+};
+
+/// Prints what there is.
+pub fn main(as_json: bool) -> Result<u8> {
+    if as_json {
+        output::print(&format!("{:#}", everything()));
+    } else {
+        output::print(&tables());
+    }
+    Ok(exit::OK)
+}
+
+fn everything() -> Value {
+    let recipes: Vec<Value> = recipes::all().map(|recipe| json!(recipe)).collect();
+    let systems: Vec<Value> = systems::ALL
+        .iter()
+        .map(|system| {
+            let settings: Vec<Value> = system
+                .settings
+                .iter()
+                .map(|setting| json!({ "name": setting.name, "default": setting.default, "about": setting.about }))
+                .collect();
+            json!({
+                "name": system.name,
+                "about": system.about,
+                "default_nodes": system.default_nodes,
+                "max_nodes": system.max_nodes,
+                "versions": catalog::versions(system.family.name()),
+                "settings": settings,
+            })
+        })
+        .collect();
+    let faults: Vec<Value> = FaultKind::ALL
+        .into_iter()
+        .map(|kind| {
+            let info = kind.info();
+            let targets: Vec<String> = info.targets.iter().map(Target::to_string).collect();
+            json!({ "name": info.name, "about": info.about, "default_target": info.default_target.to_string(), "targets": targets })
+        })
+        .collect();
+    let checks: Vec<Value> =
+        checkers::checks::ABOUT.iter().map(|(name, about)| json!({ "name": name, "about": about })).collect();
+    json!({ "recipes": recipes, "systems": systems, "faults": faults, "checks": checks })
+}
+
+fn tables() -> String {
+    let mut recipes = Builder::default();
+    recipes.push_record(["recipe", "system", "offers", "token", "what it does"]);
+    for recipe in recipes::all() {
+        let offers = serde_json::to_value(recipe.primitive).ok();
+        recipes.push_record([
+            recipe.name,
+            recipe.system,
+            offers.as_ref().and_then(Value::as_str).unwrap_or_default(),
+            if recipe.has_token { "yes" } else { "no" },
+            recipe.summary,
+        ]);
+    }
+    let mut systems = Builder::default();
+    systems.push_record(["system", "servers", "versions (default first)", "what it is"]);
+    for system in systems::ALL {
+        systems.push_record([
+            system.name.to_string(),
+            format!("{} (up to {})", system.default_nodes, system.max_nodes),
+            catalog::versions(system.family.name()).join(", "),
+            system.about.to_string(),
+        ]);
+    }
+    let mut faults = Builder::default();
+    faults.push_record(["fault", "targets (default first)", "what it does"]);
+    for kind in FaultKind::ALL {
+        let info = kind.info();
+        let rest = info.targets.iter().filter(|target| **target != info.default_target);
+        let targets: Vec<String> = std::iter::once(&info.default_target).chain(rest).map(Target::to_string).collect();
+        faults.push_record([info.name.to_string(), targets.join(", "), info.about.to_string()]);
+    }
+    let mut checks = Builder::default();
+    checks.push_record(["check", "broken when"]);
+    checkers::checks::ABOUT.iter().for_each(|(name, about)| checks.push_record([*name, *about]));
+    [(recipes, 4), (systems, 3), (faults, 2), (checks, 1)]
+        .into_iter()
+        .map(|(builder, last)| {
+            let mut table = builder.build();
+            table.with(Style::blank()).modify(Columns::one(last), Width::wrap(60).keep_words(true));
+            if last == 2 {
+                table.modify(Columns::one(1), Width::wrap(36).keep_words(true));
+            }
+            table.to_string()
+        })
+        .collect::<Vec<_>>()
+        .join("\n\n")
+}

@@ -1,0 +1,235 @@
+//! The command line.
+
+mod check;
+mod clean;
+mod doctor;
+mod images;
+mod list;
+pub mod output;
+mod report;
+mod run;
+mod runtime;
+
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::{
+    error::{Error, exit},
+    experiment::{Expectation, On},
+};
+
+/// Finds out whether a lock, a lease or an election holds when the world misbehaves.
+#[derive(Debug, Parser)]
+#[command(name = "fencepost", version, about, long_about = None, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Runs an experiment: a recipe, or a file that describes one
+    Run(RunArgs),
+    /// Judges a stored run, or a history file, again
+    Check(CheckArgs),
+    /// Renders a stored run
+    Report(ReportArgs),
+    /// Shows recipes, systems, faults and checks
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows the server images, and builds those that are missing
+    Images(ImagesArgs),
+    /// Tells whether this machine can run experiments, and what to do if not
+    Doctor,
+    /// Removes what runs left behind whose harness is dead
+    Clean {
+        /// Also remove the node images (server images stay)
+        #[arg(long)]
+        images: bool,
+    },
+    /// Prints a completion script for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Prints the manual page
+    Man,
+    #[command(hide = true)]
+    Agent,
+    #[command(hide = true)]
+    Client,
+    #[command(hide = true)]
+    Resource {
+        listen: std::net::SocketAddr,
+        start_ns: u64,
+    },
+    #[command(hide = true)]
+    Probe {
+        family: String,
+        address: std::net::SocketAddr,
+        wait_ms: u64,
+    },
+}
+
+/// What `run` takes; flags go before what a file says.
+#[derive(Debug, Args)]
+struct RunArgs {
+    /// A recipe's name (`fencepost list`), or the path of an experiment file
+    #[arg(value_name = "RECIPE|FILE.toml")]
+    what: String,
+    /// Which world to run in
+    #[arg(long, value_enum)]
+    on: Option<On>,
+    /// Faults to inject, such as pause:holder,clock:server; none for none
+    #[arg(long, value_name = "KIND[:TARGET],…")]
+    faults: Option<String>,
+    /// Number of servers
+    #[arg(long, value_name = "N")]
+    nodes: Option<u32>,
+    /// Number of clients
+    #[arg(long, value_name = "N")]
+    clients: Option<u32>,
+    /// Time to live of a grant [default: 2s]
+    #[arg(long, value_name = "DURATION")]
+    ttl: Option<String>,
+    /// Length of the phase with faults [default: 30s]
+    #[arg(long, value_name = "DURATION")]
+    time: Option<String>,
+    /// Tries a second that each client aims at
+    #[arg(long, value_name = "R")]
+    rate: Option<f64>,
+    /// Decides everything that is left to chance on our side
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Version of the system (`fencepost images`)
+    #[arg(long, value_name = "V")]
+    version: Option<String>,
+    /// Any image instead
+    #[arg(long, value_name = "REF")]
+    image: Option<String>,
+    /// Drive the recipe by another workload: lock, lease or election
+    #[arg(long, value_enum)]
+    workload: Option<WorkloadArg>,
+    /// A setting of the recipe or the system; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    /// What the verdict is expected to be; the exit code tells whether it is
+    #[arg(long, value_enum)]
+    expect: Option<Expectation>,
+    /// Also write the results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<std::path::PathBuf>,
+    /// Print verdict.json instead of tables
+    #[arg(long)]
+    json: bool,
+    /// Where runs are kept
+    #[arg(long, value_name = "DIR", default_value = "store", env = "FENCEPOST_STORE")]
+    store: std::path::PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum WorkloadArg {
+    Lock,
+    Lease,
+    Election,
+}
+
+#[derive(Debug, Args)]
+struct CheckArgs {
+    /// A run's folder, or a history
+    #[arg(value_name = "RUN|HISTORY")]
+    what: String,
+    /// Print verdict.json instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct ReportArgs {
+    /// A run's folder, such as store/latest
+    run: String,
+    /// What to make
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+    /// Write it to a file instead of stdout
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<std::path::PathBuf>,
+}
+
+/// What `report` can make.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// The page with the timeline
+    Html,
+    /// For a pull request
+    Md,
+    /// verdict.json
+    Json,
+    /// For continuous integration
+    Junit,
+    /// The history as Jepsen's EDN
+    Edn,
+    /// As printed after a run
+    Table,
+}
+
+#[derive(Debug, Args)]
+struct ImagesArgs {
+    /// Images to build, such as redis or etcd:3.4.23; all when nothing is named with --build
+    #[arg(value_name = "SYSTEM[:VERSION]")]
+    which: Vec<String>,
+    /// Build what is missing of the default versions
+    #[arg(long)]
+    build: bool,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Parses the arguments, runs the command, and returns its exit code.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Clap's own code for mistakes is 2, which would read as "unknown".
+            let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
+            // A closed pipe is no reason to fail.
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let result = match cli.command {
+        Command::Run(args) => run::main(args),
+        Command::Check(args) => check::main(&args),
+        Command::Report(args) => report::main(&args),
+        Command::List { json } => list::main(json),
+        Command::Images(args) => images::main(&args),
+        Command::Doctor => doctor::main(),
+        Command::Clean { images } => clean::main(images),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "fencepost", &mut std::io::stdout());
+            Ok(exit::OK)
+        }
+        Command::Man => clap_mangen::Man::new(Cli::command())
+            .render(&mut std::io::stdout())
+            .map(|()| exit::OK)
+            .map_err(|error| Error::Harness(error.to_string())),
+        Command::Agent => crate::agent::main().map(|()| exit::OK),
+        Command::Client => crate::client::main().map(|()| exit::OK),
+        Command::Resource { listen, start_ns } => crate::resource::main(listen, start_ns).map(|()| exit::OK),
+        Command::Probe { family, address, wait_ms } => {
+            crate::probe::main(&family, address, std::time::Duration::from_millis(wait_ms)).map(|()| exit::OK)
+        }
+    };
+    result.map_or_else(
+        |error| {
+            eprintln!("error: {error}");
+            ExitCode::from(error.exit_code())
+        },
+        ExitCode::from,
+    )
+}

@@ -1,0 +1,147 @@
+//! What commands print and write.
+
+use std::{
+    io::{IsTerminal, Write},
+    path::Path,
+};
+
+use checkers::verdict::Verdict;
+use reports::{judgement::Judgement, run::RunData, table};
+use serde_json::{Map, Value};
+
+use crate::{
+    error::{Error, Result, exit},
+    experiment::Experiment,
+    run::Judged,
+    store::RunFolder,
+    world::{Nodes, docker::Engine},
+};
+
+/// The first lines: where, what, with which seed and faults. On stderr.
+pub fn announce(experiment: &Experiment, engine: &Engine) {
+    eprintln!(
+        "{} on docker (engine {}): {} server(s), {} clients, TTL {:?}, {:?}, seed {}",
+        experiment.recipe.name,
+        engine.facts.engine,
+        experiment.nodes,
+        experiment.clients,
+        experiment.ttl,
+        experiment.time,
+        experiment.seed
+    );
+    if experiment.schedule.faults.is_empty() {
+        eprintln!("no faults");
+    } else {
+        eprintln!("faults:\n{}", experiment.schedule.to_string().trim_end());
+    }
+}
+
+/// The exact command that repeats a run.
+pub fn repeat(experiment: &Experiment) -> String {
+    let mut words = vec!["fencepost".to_string(), "run".into(), experiment.recipe.name.into(), "--on docker".into()];
+    if !experiment.faults.faults.is_empty() {
+        words.push(format!("--faults {}", experiment.faults));
+    }
+    words.push(format!("--nodes {} --clients {}", experiment.nodes, experiment.clients));
+    let millis = |duration: std::time::Duration| nemesis::duration::format_ms(duration.as_millis() as u64);
+    words.push(format!("--ttl {} --time {} --seed {}", millis(experiment.ttl), millis(experiment.time), experiment.seed));
+    words.extend(experiment.version.iter().map(|version| format!("--version {version}")));
+    words.extend(experiment.image.iter().map(|image| format!("--image {image}")));
+    words.extend(experiment.settings.iter().map(|(key, value)| format!("--set {key}={value}")));
+    words.join(" ")
+}
+
+/// Everything that a report is made of.
+pub fn run_data(
+    experiment: &Experiment,
+    folder: &RunFolder,
+    judged: Judged,
+    nodes: &Nodes,
+    facts: &Map<String, Value>,
+    repeat: &str,
+) -> RunData {
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    RunData {
+        judgement: judged.judgement,
+        events: judged.history.events().collect(),
+        resource: Some(judged.history.resource),
+        servers: nodes.servers.clone(),
+        metadata: metadata(experiment, facts),
+        repeat: repeat.to_string(),
+        paths: vec![
+            ("report".into(), path("report.html")),
+            ("history".into(), path(crate::recorder::HISTORY)),
+            ("run".into(), folder.path().display().to_string()),
+        ],
+    }
+}
+
+fn metadata(experiment: &Experiment, facts: &Map<String, Value>) -> Vec<(String, String)> {
+    let mut lines = vec![
+        ("recipe".to_string(), experiment.recipe.name.to_string()),
+        ("system".into(), format!("{} with {} server(s)", experiment.system().name, experiment.nodes)),
+        ("clients".into(), experiment.clients.to_string()),
+        ("time to live".into(), format!("{:?}", experiment.ttl)),
+        ("length".into(), format!("{:?}", experiment.time)),
+        ("seed".into(), experiment.seed.to_string()),
+        ("fencepost".into(), env!("CARGO_PKG_VERSION").to_string()),
+    ];
+    for (pointer, name) in [
+        ("/image/reference", "image"),
+        ("/image/id", "image id"),
+        ("/engine/engine", "Docker engine"),
+        ("/engine/kernel", "kernel"),
+    ] {
+        let value = Value::Object(facts.clone());
+        if let Some(text) = value.pointer(pointer).and_then(Value::as_str) {
+            lines.push((name.into(), text.into()));
+        }
+    }
+    lines
+}
+
+/// `report.html` and `plots/`.
+pub fn write_reports(folder: &RunFolder, run: &RunData) -> Result<()> {
+    let failed = |error: &dyn std::fmt::Display| Error::Harness(format!("failed to draw the report: {error}"));
+    let page = reports::html::render(run).map_err(|error| failed(&error))?;
+    folder.write("report.html", page)?;
+    for (name, svg) in reports::plots::render(run).map_err(|error| failed(&error))? {
+        folder.write(&format!("plots/{name}.svg"), svg)?;
+    }
+    Ok(())
+}
+
+/// The tables, as wide as the terminal and coloured if it wants colours.
+pub fn table(run: &RunData) -> String {
+    let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
+    let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    table::render(run, table::Options { width, color })
+}
+
+/// Prints to stdout; a reader that went away is no failure.
+pub fn print(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes());
+    if !text.ends_with('\n') {
+        let _ = stdout.write_all(b"\n");
+    }
+}
+
+/// 0 as expected, 1 a violation or an expectation not met, 2 unknown.
+pub fn exit_code(judgement: &Judgement) -> u8 {
+    match (judgement.as_expected, judgement.verdict) {
+        (Some(true), _) | (None, Verdict::Valid) => exit::OK,
+        (_, Verdict::Unknown) => exit::UNKNOWN,
+        (Some(false), _) | (None, Verdict::Invalid) => exit::INVALID,
+    }
+}
+
+/// Writes to a file, or prints.
+pub fn write_or_print(path: Option<&Path>, text: &str) -> Result<()> {
+    match path {
+        None => print(text),
+        Some(path) => std::fs::write(path, text)
+            .map_err(|error| Error::Harness(format!("failed to write {}: {error}", path.display())))?,
+    }
+    Ok(())
+}

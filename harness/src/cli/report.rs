@@ -1,0 +1,24 @@
+//! `fencepost report`
+
+use super::{Format, ReportArgs, output};
+use crate::{
+    error::{Error, Result, exit},
+    store::RunFolder,
+    stored,
+};
+
+/// Renders a stored run as it was judged.
+pub fn main(args: &ReportArgs) -> Result<u8> {
+    let run = stored::load(&RunFolder::open(&args.run)?)?;
+    let failed = |error: &dyn std::fmt::Display| Error::Harness(format!("failed to render: {error}"));
+    let text = match args.format {
+        Format::Html => reports::html::render(&run).map_err(|error| failed(&error))?,
+        Format::Md => reports::markdown::render(&run),
+        Format::Json => reports::json::render(&run.judgement).map_err(|error| failed(&error))?,
+        Format::Junit => reports::junit::render(&run).map_err(|error| failed(&error))?,
+        Format::Edn => stored::edn(&run)?,
+        Format::Table => output::table(&run),
+    };
+    output::write_or_print(args.output.as_deref(), &text)?;
+    Ok(exit::OK)
+}

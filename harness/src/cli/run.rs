@@ -1,0 +1,167 @@
+//! `fencepost run`
+
+use std::rc::Rc;
+
+use reports::run::RunData;
+use serde_json::{Value, json};
+use workloads::workload::Workload;
+
+use super::{RunArgs, WorkloadArg, output, runtime};
+use crate::{
+    error::{Error, Result, exit},
+    experiment::{Experiment, Flags, On},
+    recorder::Recorder,
+    run::{Judged, Outcome, Progress, Run, Silent, Stop, judge, progress::Shown},
+    store::RunFolder,
+    stored,
+    world::{
+        World,
+        docker::{DockerWorld, Engine, clean},
+    },
+};
+
+/// Runs the experiment and returns the exit code that its verdict asks for.
+pub fn main(args: RunArgs) -> Result<u8> {
+    let experiment = Experiment::resolve(&args.what, &flags(&args))?;
+    runtime::block_on(run(args, experiment))
+}
+
+fn flags(args: &RunArgs) -> Flags {
+    Flags {
+        on: args.on,
+        faults: args.faults.clone(),
+        nodes: args.nodes,
+        clients: args.clients,
+        ttl: args.ttl.clone(),
+        time: args.time.clone(),
+        rate: args.rate,
+        seed: args.seed,
+        version: args.version.clone(),
+        image: args.image.clone(),
+        workload: args.workload.map(|workload| match workload {
+            WorkloadArg::Lock => Workload::Lock,
+            WorkloadArg::Lease => Workload::Lease,
+            WorkloadArg::Election => Workload::Election,
+        }),
+        settings: args.settings.clone(),
+        expect: args.expect,
+    }
+}
+
+async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
+    if experiment.on == On::Sim {
+        return Err(Error::Unavailable("the simulated world is not part of this build; use --on docker".into()));
+    }
+    let engine = Engine::connect().await?;
+    // Tidying is a courtesy: what cannot be removed now is told by `doctor` and removed by `clean`.
+    let _ = clean::remove_abandoned(&engine).await;
+    let folder = RunFolder::create(&args.store, &experiment.name)?;
+    let experiment = Rc::new(experiment);
+    let progress: Rc<dyn Progress> = if args.json { Rc::new(Silent) } else { Rc::new(Shown::new()) };
+    if !args.json {
+        output::announce(&experiment, &engine);
+    }
+    folder.write("experiment.toml", experiment.to_toml()?)?;
+    let recorder = Rc::new(Recorder::create(folder.path())?);
+    let world = Rc::new(DockerWorld::new(engine, &folder.run_name()));
+    let stop = Stop::default();
+    listen_for_interrupts(stop.clone());
+    let run = Run::new(world.clone(), experiment.clone(), recorder, stop, progress.clone());
+    let mut outcome = run.go().await;
+    drop(progress);
+
+    for (node, log) in world.logs() {
+        folder.write(&format!("nodes/{node}/process.log"), log)?;
+    }
+    let facts = world.facts();
+    folder.write("run.json", run_json(&args, &experiment, &outcome, &facts)?)?;
+    let begun = std::time::Instant::now();
+    let version = stored::version(&json!(facts));
+    let judged = judge(folder.path(), &experiment, &outcome, "docker", version)?;
+    outcome.phases_ms.insert("check".into(), begun.elapsed().as_secs_f64() * 1000.0);
+    finish(&args, &experiment, &folder, judged, outcome, &facts)
+}
+
+/// Writes the reports, prints the result, and chooses the exit code.
+fn finish(
+    args: &RunArgs,
+    experiment: &Experiment,
+    folder: &RunFolder,
+    judged: Judged,
+    outcome: Outcome,
+    facts: &serde_json::Map<String, Value>,
+) -> Result<u8> {
+    judged.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    let mut run = output::run_data(experiment, folder, judged, &outcome.nodes, facts, &output::repeat(experiment));
+    run.judgement.phases_ms = outcome.phases_ms.clone();
+    let begun = std::time::Instant::now();
+    output::write_reports(folder, &run)?;
+    run.judgement.phases_ms.insert("report".into(), begun.elapsed().as_secs_f64() * 1000.0);
+    let verdict = reports::json::render(&run.judgement).map_err(|error| Error::Harness(error.to_string()))?;
+    folder.write("verdict.json", &verdict)?;
+    if let Some(path) = &args.junit {
+        write_junit(path, &run)?;
+    }
+    if args.json {
+        output::print(&verdict);
+    } else {
+        output::print(&output::table(&run));
+    }
+    if let Some(why) = &outcome.failure {
+        eprintln!("error: the harness failed: {why}");
+        return Ok(exit::HARNESS);
+    }
+    Ok(if outcome.interrupted { exit::INTERRUPTED } else { output::exit_code(&run.judgement) })
+}
+
+fn write_junit(path: &std::path::Path, run: &RunData) -> Result<()> {
+    let xml = reports::junit::render(run).map_err(|error| Error::Harness(error.to_string()))?;
+    std::fs::write(path, xml).map_err(|error| Error::Harness(format!("failed to write {}: {error}", path.display())))
+}
+
+fn run_json(
+    args: &RunArgs,
+    experiment: &Experiment,
+    outcome: &Outcome,
+    facts: &serde_json::Map<String, Value>,
+) -> Result<String> {
+    let json = json!({
+        "format": 1,
+        "fencepost": env!("CARGO_PKG_VERSION"),
+        "world": "docker",
+        "asked": args.what,
+        "repeat": output::repeat(experiment),
+        "experiment": experiment.name,
+        "recipe": experiment.recipe.name,
+        "system": experiment.system().name,
+        "seed": experiment.seed,
+        "ended": jiff::Timestamp::now().to_string(),
+        "nodes": outcome.nodes,
+        "schedule": experiment.schedule,
+        "scheduled": experiment.scheduled,
+        "stopped": outcome.stopped(),
+        "phases_ms": outcome.phases_ms,
+        "facts": facts,
+    });
+    serde_json::to_string_pretty(&json).map_err(|error| Error::Harness(error.to_string()))
+}
+
+/// The first Ctrl-C (or SIGTERM) stops in good order, the second forces.
+fn listen_for_interrupts(stop: Stop) {
+    use tokio::signal::unix::{SignalKind, signal};
+    tokio::task::spawn_local(async move {
+        let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        else {
+            return;
+        };
+        loop {
+            tokio::select! {
+                biased;
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            stop.request();
+            eprintln!("{}", if stop.is_forced() { "forced" } else { "stopping: healing, collecting and judging what there is; once more to force" });
+        }
+    });
+}

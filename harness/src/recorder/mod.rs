@@ -1,0 +1,123 @@
+//! Takes every event of a run as it arrives: into the file at once, and into a live view of who holds and who waits.
+
+mod live;
+
+use std::{
+    cell::RefCell,
+    fs::File,
+    io::{BufWriter, Write},
+    path::Path,
+};
+
+use checkers::history::{Event, EventKind, Process};
+use serde_json::{Value, json};
+
+pub use self::live::{Counts, Live};
+use crate::error::{Error, Result};
+
+/// Name of the history's file in a run's folder.
+pub const HISTORY: &str = "history.jsonl";
+/// Name of the resource's log in a run's folder.
+pub const RESOURCE: &str = "resource.jsonl";
+
+/// The recorder of one run.
+pub struct Recorder {
+    inner: RefCell<Inner>,
+}
+
+struct Inner {
+    history: BufWriter<File>,
+    resource: BufWriter<File>,
+    live: Live,
+    failure: Option<String>,
+}
+
+impl Recorder {
+    /// Opens both files in the run's folder.
+    pub fn create(folder: &Path) -> Result<Recorder> {
+        let open = |name: &str| {
+            let path = folder.join(name);
+            File::create(&path)
+                .map(|file| BufWriter::with_capacity(1 << 18, file))
+                .map_err(|error| Error::Harness(format!("failed to write {}: {error}", path.display())))
+        };
+        let inner = Inner {
+            history: open(HISTORY)?,
+            resource: open(RESOURCE)?,
+            live: Live::default(),
+            failure: None,
+        };
+        Ok(Recorder { inner: RefCell::new(inner) })
+    }
+
+    /// An event of a client.
+    pub fn record(&self, event: Event) {
+        let inner = &mut *self.inner.borrow_mut();
+        inner.live.take(&event);
+        let line = append(&mut inner.history, &event);
+        inner.note(line);
+    }
+
+    /// An event of the fault schedule.
+    pub fn nemesis(&self, time: u64, f: &str, value: Value) {
+        self.record(Event {
+            index: 0,
+            time,
+            process: Process::Nemesis,
+            node: None,
+            kind: EventKind::Info,
+            f: f.to_string(),
+            value,
+            error: None,
+        });
+    }
+
+    /// A line of the resource's log.
+    pub fn resource(&self, entry: &Value) {
+        let inner = &mut *self.inner.borrow_mut();
+        let line = append(&mut inner.resource, entry);
+        inner.note(line);
+    }
+
+    /// A client's process was killed at `time`: what it was doing is indeterminate, and what it held it no longer
+    /// believes to hold.
+    pub fn client_killed(&self, node: &str, time: u64) {
+        let closing = self.inner.borrow().live.closing_events(node, time);
+        closing.into_iter().for_each(|event| self.record(event));
+    }
+
+    /// Who holds, who waits, what was counted.
+    pub fn live<T>(&self, look: impl FnOnce(&Live) -> T) -> T {
+        look(&self.inner.borrow().live)
+    }
+
+    /// Writes out what is buffered. Called now and then, so that little is lost with a killed harness.
+    pub fn flush(&self) {
+        let inner = &mut *self.inner.borrow_mut();
+        let flushed = inner.history.flush().and_then(|()| inner.resource.flush());
+        inner.note(flushed);
+    }
+
+    /// The first failure to write, if any: a run that cannot be recorded is stopped.
+    pub fn failure(&self) -> Option<String> {
+        self.inner.borrow().failure.clone()
+    }
+}
+
+impl Inner {
+    fn note(&mut self, written: std::io::Result<()>) {
+        if let (Err(error), None) = (written, &self.failure) {
+            self.failure = Some(format!("failed to record: {error}"));
+        }
+    }
+}
+
+fn append(file: &mut BufWriter<File>, line: &impl serde::Serialize) -> std::io::Result<()> {
+    serde_json::to_writer(&mut *file, line)?;
+    file.write_all(b"\n")
+}
+
+/// The value of a `phase` event.
+pub fn phase(name: &str) -> Value {
+    json!({ "phase": name })
+}

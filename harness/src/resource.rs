@@ -1,0 +1,23 @@
+//! The process of the protected resource's node.
+
+use std::{net::SocketAddr, rc::Rc};
+
+use workloads::{env::Env, real_env::RealEnv};
+
+use crate::{
+    agent::protocol::Tag,
+    client::write_line,
+    error::{Error, Result},
+};
+
+/// Serves until killed; each request served is a tagged line on stdout.
+pub fn main(listen: SocketAddr, start_ns: u64) -> Result<()> {
+    let failed = |error: std::io::Error| Error::Harness(format!("the resource failed on {listen}: {error}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    tokio::task::LocalSet::new().block_on(&runtime, async {
+        let listener = tokio::net::TcpListener::bind(listen).await.map_err(failed)?;
+        let env = Env::new(RealEnv::new(start_ns, 0));
+        workloads::resource::serve(env, listener, Rc::new(|entry| write_line(Tag::Resource, entry))).await;
+        Ok(())
+    })
+}

@@ -1,0 +1,133 @@
+//! One scheduled fault: waited for, aimed, applied, recorded, healed.
+
+use std::{rc::Rc, time::Duration};
+
+use nemesis::{
+    evidence::FaultResult,
+    kind::FaultKind,
+    partition,
+    resolve::{NoTarget, View},
+    schedule::ScheduledFault,
+    target::Target,
+};
+use serde_json::json;
+
+use super::Run;
+use crate::world::{Injection, World};
+
+/// How long a fault waits for somebody to hit, such as the next holder, and how often it looks.
+const PATIENCE: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Lives through one fault. Heals it whatever happens once it was applied.
+pub async fn live<W: World + 'static>(run: Rc<Run<W>>, fault: ScheduledFault, begun: u64) {
+    let at = begun + fault.at_ms * 1_000_000;
+    let wait = Duration::from_nanos(at.saturating_sub(run.env.now()));
+    if run.stop.or(run.env.sleep(wait)).await.is_none() || run.over() {
+        return;
+    }
+    let mut injection = match aim(&run, &fault).await {
+        Ok(injection) => injection,
+        Err(missing) => return no_target(&run, &fault, &missing),
+    };
+    let applied = run.world.apply(&injection).await;
+    run.progress.fault(&fault, &injection.targets, applied.result);
+    if fault.kind == FaultKind::Kill {
+        for node in injection.targets.iter().filter(|node| is_client(node)) {
+            run.recorder.client_killed(node, applied.at);
+        }
+    }
+    let start = json!({
+        "fault": fault.id,
+        "targets": injection.targets,
+        "result": applied.result,
+        "evidence": applied.evidence,
+    });
+    run.recorder.nemesis(applied.at, &format!("start-{}", fault.kind), start);
+    run.stop.or(run.env.sleep(Duration::from_millis(fault.lasts_ms))).await;
+    heal(&run, &fault, &mut injection, applied.result).await;
+}
+
+async fn heal<W: World + 'static>(
+    run: &Rc<Run<W>>,
+    fault: &ScheduledFault,
+    injection: &mut Injection,
+    before: FaultResult,
+) {
+    let clients = run.experiment.clients;
+    for node in injection.targets.iter().filter(|node| is_client(node)) {
+        let index = node[1..].parse::<u32>().unwrap_or(1) - 1;
+        let process = run.recorder.live(|live| live.next_process(node, index, clients));
+        injection.restart_as.insert(node.clone(), process);
+    }
+    let mut healed = run.world.heal(injection).await;
+    for _ in 0..3 {
+        if healed.healed {
+            break;
+        }
+        run.env.sleep(Duration::from_millis(200)).await;
+        healed = run.world.heal(injection).await;
+    }
+    let result = if before == FaultResult::Installed { healed.fault.result } else { before };
+    let stop = json!({
+        "fault": fault.id,
+        "targets": injection.targets,
+        "healed": healed.healed,
+        "result": result,
+        "evidence": healed.fault.evidence,
+    });
+    run.recorder.nemesis(healed.fault.at, &format!("stop-{}", fault.kind), stop);
+    run.progress.healed(fault, healed.healed);
+    if !healed.healed {
+        run.fail(format!("fault {} ({fault}) could not be healed", fault.id));
+    }
+}
+
+/// Chooses the nodes; waits a little for a holder, a waiter or a leader to be there.
+async fn aim<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault) -> Result<Injection, NoTarget> {
+    let until = run.env.now() + PATIENCE.as_nanos() as u64;
+    loop {
+        let view = view(run, fault).await;
+        let aimed = match fault.kind {
+            FaultKind::Partition => partition::cuts(fault, &view)
+                .map(|cuts| (cuts.iter().map(|cut| cut.node.clone()).collect::<Vec<_>>(), cuts)),
+            _ => fault.resolve(&view).map(|targets| (targets, Vec::new())),
+        };
+        match aimed {
+            Ok((targets, cuts)) => {
+                return Ok(Injection { fault: fault.clone(), targets, cuts, restart_as: Default::default() });
+            }
+            Err(missing) if !missing.passes || run.env.now() >= until || run.over() => return Err(missing),
+            Err(_) => run.env.sleep(LOOK).await,
+        }
+    }
+}
+
+async fn view<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault) -> View {
+    let nodes = run.nodes.borrow().clone();
+    // Asking who leads takes a round of probes: only when the fault is for the leader.
+    let leader = if fault.target == Target::Leader { run.world.leader().await } else { None };
+    run.recorder.live(|live| View {
+        servers: nodes.servers,
+        clients: nodes.clients,
+        resource: Some(nodes.resource),
+        leader,
+        holders: live.holders(),
+        waiters: live.waiters(),
+    })
+}
+
+/// A fault that found nobody is recorded as failed, with the reason.
+fn no_target<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault, missing: &NoTarget) {
+    let targets: [&str; 0] = [];
+    let evidence = json!({ "reason": missing.to_string() });
+    let start = json!({ "fault": fault.id, "targets": targets, "result": FaultResult::Failed, "evidence": evidence });
+    run.recorder.nemesis(run.env.now(), &format!("start-{}", fault.kind), start);
+    let stop = json!({ "fault": fault.id, "targets": targets, "healed": true, "result": FaultResult::Failed, "evidence": evidence });
+    run.recorder.nemesis(run.env.now(), &format!("stop-{}", fault.kind), stop);
+    run.progress.fault(fault, &[], FaultResult::Failed);
+}
+
+fn is_client(node: &str) -> bool {
+    node.starts_with('c')
+}

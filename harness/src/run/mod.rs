@@ -1,0 +1,253 @@
+//! One run, start to finish, written once for every world.
+
+mod fault;
+mod judge;
+pub mod progress;
+mod stop;
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
+    time::Duration,
+};
+
+use futures_util::future::join_all;
+use serde_json::json;
+use workloads::{env::Env, workload::Phase};
+
+pub use self::{
+    judge::{Judged, judge, read_history, read_resource},
+    progress::{Progress, Silent},
+    stop::Stop,
+};
+use crate::{
+    error::Result,
+    experiment::Experiment,
+    recorder::{Recorder, phase},
+    world::{Nodes, World, WorldEvent, WorldSink},
+};
+
+/// How a run went, apart from what its history says.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Names of the nodes.
+    pub nodes: Nodes,
+    /// Milliseconds by phase.
+    pub phases_ms: BTreeMap<String, f64>,
+    /// The first failure of the harness, if any. What was recorded until then is still judged.
+    pub failure: Option<String>,
+    /// Whether the user stopped it.
+    pub interrupted: bool,
+}
+
+/// What the tasks of a run share.
+pub struct Run<W> {
+    /// Where the nodes live.
+    pub world: Rc<W>,
+    /// The run loop's own clock.
+    pub env: Env,
+    /// What is run.
+    pub experiment: Rc<Experiment>,
+    /// Where everything is recorded.
+    pub recorder: Rc<Recorder>,
+    /// Whether to stop early.
+    pub stop: Stop,
+    /// What the user sees meanwhile.
+    pub progress: Rc<dyn Progress>,
+    nodes: RefCell<Nodes>,
+    ended: Cell<usize>,
+    failure: RefCell<Option<String>>,
+}
+
+/// Longest time that clients get to finish.
+const FINISH: Duration = Duration::from_secs(8);
+/// How often the loop looks whether something has come about.
+const LOOK: Duration = Duration::from_millis(20);
+
+impl<W: World + 'static> Run<W> {
+    /// Makes the run of an experiment in a world.
+    pub fn new(
+        world: Rc<W>,
+        experiment: Rc<Experiment>,
+        recorder: Rc<Recorder>,
+        stop: Stop,
+        progress: Rc<dyn Progress>,
+    ) -> Rc<Run<W>> {
+        Rc::new(Run {
+            env: world.env(),
+            world,
+            experiment,
+            recorder,
+            stop,
+            progress,
+            nodes: RefCell::default(),
+            ended: Cell::new(0),
+            failure: RefCell::default(),
+        })
+    }
+
+    /// The whole of it. Whatever fails, faults are healed and the nodes are removed.
+    pub async fn go(self: &Rc<Self>) -> Outcome {
+        let mut phases = Phases::new(self.env.clone(), self.progress.clone());
+        phases.begin("provision");
+        let provisioned = self.provision().await;
+        if self.noted(provisioned) {
+            phases.begin("run");
+            self.under_faults().await;
+            phases.begin("heal");
+            self.until_usable().await;
+            self.finish_clients().await;
+        }
+        phases.begin("teardown");
+        let removed = self.world.teardown().await;
+        self.noted(removed);
+        self.recorder.flush();
+        Outcome {
+            nodes: self.nodes.borrow().clone(),
+            phases_ms: phases.end(),
+            failure: self.failure.borrow().clone().or(self.recorder.failure()),
+            interrupted: self.stop.is_requested(),
+        }
+    }
+
+    async fn provision(self: &Rc<Self>) -> Result<()> {
+        let run = Rc::downgrade(self);
+        let sink: WorldSink = Rc::new(move |event| {
+            if let Some(run) = run.upgrade() {
+                run.take(event);
+            }
+        });
+        let provisioned = self.stop.or(self.world.provision(&self.experiment, sink)).await;
+        let Some(nodes) = provisioned else { return Ok(()) };
+        *self.nodes.borrow_mut() = nodes?;
+        if self.stop.is_requested() {
+            return Ok(());
+        }
+        self.recorder.nemesis(self.env.now(), "phase", phase("faults"));
+        self.world.start_clients().await
+    }
+
+    /// The clients work while the schedule's faults come and go; returns once all faults are healed.
+    async fn under_faults(self: &Rc<Self>) {
+        let begun = self.env.now();
+        let faults: Vec<_> = self.experiment.schedule.faults.iter().cloned().collect();
+        let faults = join_all(faults.into_iter().map(|fault| fault::live(self.clone(), fault, begun)));
+        let watch = self.watch_until(begun + self.experiment.time.as_nanos() as u64);
+        futures_util::future::join(faults, watch).await;
+    }
+
+    /// Shows progress and keeps the files fresh until the time is over or something ends the run.
+    async fn watch_until(&self, end: u64) {
+        let mut round = 0u64;
+        while self.env.now() < end && !self.over() {
+            let left = Duration::from_nanos(end.saturating_sub(self.env.now()));
+            self.stop.or(self.env.sleep(LOOK.min(left))).await;
+            if round.is_multiple_of(5) {
+                self.recorder.flush();
+                self.progress.tick(left, self.recorder.live(|live| live.counts()));
+            }
+            round += 1;
+        }
+    }
+
+    /// After the last heal every lock must be granted again within TTL + bound.
+    async fn until_usable(&self) {
+        if self.nodes.borrow().clients.is_empty() {
+            return;
+        }
+        let begun = self.env.now();
+        let (ttl, bound) = (self.experiment.ttl, self.experiment.liveness_bound());
+        if !self.over() {
+            let value = json!({ "phase": "liveness", "ttl_ms": ttl.as_millis() as u64, "bound_ms": bound.as_millis() as u64 });
+            self.recorder.nemesis(begun, "phase", value);
+            self.world.advance(Phase::Liveness).await;
+        }
+        let end = begun + (ttl + bound).as_nanos() as u64;
+        while self.env.now() < end && !self.over() && !self.recorder.live(|live| live.all_granted_since(begun)) {
+            self.stop.or(self.env.sleep(LOOK)).await;
+        }
+    }
+
+    async fn finish_clients(&self) {
+        if self.nodes.borrow().clients.is_empty() {
+            return;
+        }
+        self.recorder.nemesis(self.env.now(), "phase", phase("end"));
+        self.world.advance(Phase::Stop).await;
+        let end = self.env.now() + FINISH.as_nanos() as u64;
+        let clients = self.nodes.borrow().clients.len();
+        while self.ended.get() < clients && self.env.now() < end && !self.stop.is_forced() {
+            self.env.sleep(LOOK).await;
+        }
+        if self.ended.get() < clients && !self.stop.is_forced() {
+            self.fail(format!("{} of {clients} clients did not finish within {FINISH:?}", clients - self.ended.get()));
+        }
+    }
+
+    fn take(&self, event: WorldEvent) {
+        match event {
+            WorldEvent::History(event) => self.recorder.record(event),
+            WorldEvent::Resource(entry) => self.recorder.resource(&entry),
+            WorldEvent::ClientEnded(_) => self.ended.set(self.ended.get() + 1),
+            WorldEvent::Exited(node, status) => self.exited(&node, &status),
+            WorldEvent::Failed(why) => self.fail(why),
+        }
+    }
+
+    /// A server that ends by itself is a finding; anything else that does is a failure of the harness.
+    fn exited(&self, node: &str, status: &str) {
+        let value = json!({ "node": node, "status": status });
+        self.recorder.nemesis(self.env.now(), "exit", value);
+        if !node.starts_with('s') {
+            self.fail(format!("the process of {node} ended by itself: {status}"));
+        }
+    }
+
+    fn noted<T>(&self, result: Result<T>) -> bool {
+        if let Err(error) = &result {
+            self.fail(error.to_string());
+        }
+        result.is_ok()
+    }
+
+    fn fail(&self, why: String) {
+        self.failure.borrow_mut().get_or_insert(why);
+    }
+
+    /// Whether to go on to the end without waiting for anything.
+    fn over(&self) -> bool {
+        self.stop.is_requested() || self.failure.borrow().is_some() || self.recorder.failure().is_some()
+    }
+}
+
+/// Times the phases and announces them.
+struct Phases {
+    env: Env,
+    progress: Rc<dyn Progress>,
+    current: Option<(String, u64)>,
+    done: BTreeMap<String, f64>,
+}
+
+impl Phases {
+    fn new(env: Env, progress: Rc<dyn Progress>) -> Phases {
+        Phases { env, progress, current: None, done: BTreeMap::new() }
+    }
+
+    fn begin(&mut self, name: &str) {
+        self.close();
+        self.progress.phase(name);
+        self.current = Some((name.to_string(), self.env.now()));
+    }
+
+    fn close(&mut self) {
+        if let Some((name, since)) = self.current.take() {
+            *self.done.entry(name).or_default() += (self.env.now() - since) as f64 / 1e6;
+        }
+    }
+
+    fn end(mut self) -> BTreeMap<String, f64> {
+        self.close();
+        self.done
+    }
+}

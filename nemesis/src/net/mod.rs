@@ -1,0 +1,120 @@
+//! Cuts: packets to and from peers dropped and counted by nf_tables rules in this node's own network namespace.
+//!
+//! The kernel is spoken to directly over a netlink socket, so that no program need be in the node's image. Each fault
+//! has a table of its own, `fencepost-<id>`: heals are independent, and all rules go with the namespace. Connection
+//! tracking plays no part: the rules look at each packet's addresses, so that established connections are cut too. IPv4
+//! only.
+//!
+//! A packet dropped on its way out is lost like any other to TCP, which sends it again; a UDP or raw sender is told
+//! `EPERM`.
+
+mod message;
+mod nft;
+mod socket;
+
+use std::{collections::BTreeMap, io, net::Ipv4Addr};
+
+use serde::{Deserialize, Serialize};
+
+use self::socket::Socket;
+use crate::kind::partition::Direction;
+
+/// What the rules of one peer have dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dropped {
+    /// Packets from the peer.
+    pub packets_in: u64,
+    /// Their bytes, IP headers included.
+    pub bytes_in: u64,
+    /// Packets to the peer.
+    pub packets_out: u64,
+    /// Their bytes, IP headers included.
+    pub bytes_out: u64,
+}
+
+/// What a fault's rules have dropped, by peer.
+pub type Counters = BTreeMap<Ipv4Addr, Dropped>;
+
+/// A cut could not be made, read or healed.
+#[derive(Debug, thiserror::Error)]
+pub enum NetError {
+    /// The socket failed.
+    #[error("netlink: {0}")]
+    Io(#[from] io::Error),
+    /// The kernel refused.
+    #[error("the kernel refuses to {what}: {error}{}", hint(error))]
+    Refused {
+        /// What was asked.
+        what: &'static str,
+        /// Its answer.
+        error: io::Error,
+    },
+    /// The fault is in place already.
+    #[error("fault {0} has its rules already")]
+    Exists(u32),
+    /// An answer of the kernel is cut short.
+    #[error("the kernel's answer cannot be read")]
+    Malformed,
+    /// A healed fault's table is still there.
+    #[error("the rules of fault {0} are still there")]
+    NotHealed(u32),
+}
+
+/// Drops packets from and to `peers`, one way or both, until [`heal`]. All rules come into force at once.
+pub fn cut(fault: u32, peers: &[Ipv4Addr], direction: Direction) -> Result<(), NetError> {
+    let batch = nft::cut(&table(fault), peers, direction);
+    match Socket::open()?.commit("add rules", batch) {
+        Err(NetError::Refused { error, .. }) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(NetError::Exists(fault))
+        }
+        result => result,
+    }
+}
+
+/// What a fault's rules have dropped until now; empty when it has none.
+pub fn counters(fault: u32) -> Result<Counters, NetError> {
+    match Socket::open()?.dump("read rules", nft::list_rules(&table(fault))) {
+        Ok(answers) => nft::counters(&answers),
+        Err(NetError::Refused { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+            Ok(Counters::new())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes a fault's rules, verifies that, and returns what they dropped. Healing what is healed is no error.
+pub fn heal(fault: u32) -> Result<Counters, NetError> {
+    let counters = counters(fault)?;
+    match Socket::open()?.commit("remove rules", nft::remove(&table(fault))) {
+        Err(NetError::Refused { error, .. }) if error.kind() == io::ErrorKind::NotFound => {}
+        result => result?,
+    }
+    verify_healed(fault)?;
+    Ok(counters)
+}
+
+/// Fails unless the fault's table is gone.
+pub fn verify_healed(fault: u32) -> Result<(), NetError> {
+    match Socket::open()?.commit("look for a table", nft::find_table(&table(fault))) {
+        Err(NetError::Refused { error, .. }) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => Err(NetError::NotHealed(fault)),
+    }
+}
+
+/// All packets of all peers together.
+pub fn packets(counters: &Counters) -> u64 {
+    counters.values().map(|dropped| dropped.packets_in + dropped.packets_out).sum()
+}
+
+fn table(fault: u32) -> String {
+    format!("fencepost-{fault}")
+}
+
+fn hint(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(nix::libc::EPERM) => "; the container needs CAP_NET_ADMIN",
+        Some(nix::libc::EOPNOTSUPP | nix::libc::EINVAL) => "; does this kernel have nf_tables?",
+        _ => "",
+    }
+}

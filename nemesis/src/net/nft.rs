@@ -1,0 +1,207 @@
+//! The few words of nf_tables that a cut needs. Names and numbers are those of <linux/netfilter/nf_tables.h>,
+//! <linux/netfilter/nfnetlink.h>, <linux/netfilter.h> and <linux/netlink.h>.
+
+use std::net::Ipv4Addr;
+
+use super::{
+    Counters, NetError,
+    message::{Attributes, Message, Received, attributes},
+};
+use crate::kind::partition::Direction;
+
+const NLM_F_REQUEST: u16 = 0x1;
+const NLM_F_ACK: u16 = 0x4;
+const NLM_F_DUMP: u16 = 0x300;
+const NLM_F_EXCL: u16 = 0x200;
+const NLM_F_CREATE: u16 = 0x400;
+const NLM_F_APPEND: u16 = 0x800;
+
+const NFNL_MSG_BATCH_BEGIN: u16 = 0x10;
+const NFNL_MSG_BATCH_END: u16 = 0x11;
+const NFNL_SUBSYS_NFTABLES: u16 = 10;
+const NFPROTO_IPV4: u8 = 2;
+
+const NFT_MSG_NEWTABLE: u16 = 0;
+const NFT_MSG_GETTABLE: u16 = 1;
+const NFT_MSG_DELTABLE: u16 = 2;
+const NFT_MSG_NEWCHAIN: u16 = 3;
+const NFT_MSG_NEWRULE: u16 = 6;
+const NFT_MSG_GETRULE: u16 = 7;
+
+const NFTA_TABLE_NAME: u16 = 1;
+const NFTA_CHAIN_TABLE: u16 = 1;
+const NFTA_CHAIN_NAME: u16 = 3;
+const NFTA_CHAIN_HOOK: u16 = 4;
+const NFTA_CHAIN_TYPE: u16 = 7;
+const NFTA_HOOK_HOOKNUM: u16 = 1;
+const NFTA_HOOK_PRIORITY: u16 = 2;
+const NF_INET_LOCAL_IN: u32 = 1;
+const NF_INET_LOCAL_OUT: u32 = 3;
+/// NF_IP_PRI_RAW of <linux/netfilter_ipv4.h>: before connection tracking and translation of addresses.
+const PRIORITY: i32 = -300;
+
+const NFTA_RULE_TABLE: u16 = 1;
+const NFTA_RULE_CHAIN: u16 = 2;
+const NFTA_RULE_EXPRESSIONS: u16 = 4;
+const NFTA_RULE_USERDATA: u16 = 7;
+const NFTA_LIST_ELEM: u16 = 1;
+const NFTA_EXPR_NAME: u16 = 1;
+const NFTA_EXPR_DATA: u16 = 2;
+const NFTA_PAYLOAD_DREG: u16 = 1;
+const NFTA_PAYLOAD_BASE: u16 = 2;
+const NFTA_PAYLOAD_OFFSET: u16 = 3;
+const NFTA_PAYLOAD_LEN: u16 = 4;
+const NFT_PAYLOAD_NETWORK_HEADER: u32 = 1;
+const NFTA_CMP_SREG: u16 = 1;
+const NFTA_CMP_OP: u16 = 2;
+const NFTA_CMP_DATA: u16 = 3;
+const NFT_CMP_EQ: u32 = 0;
+const NFTA_COUNTER_BYTES: u16 = 1;
+const NFTA_COUNTER_PACKETS: u16 = 2;
+const NFTA_IMMEDIATE_DREG: u16 = 1;
+const NFTA_IMMEDIATE_DATA: u16 = 2;
+const NFTA_DATA_VALUE: u16 = 1;
+const NFTA_DATA_VERDICT: u16 = 2;
+const NFTA_VERDICT_CODE: u16 = 1;
+const NFT_REG_VERDICT: u32 = 0;
+const NFT_REG_1: u32 = 1;
+const NF_DROP: u32 = 0;
+
+/// One of the two chains of a cut.
+struct Hook {
+    chain: &'static str,
+    number: u32,
+    /// Where the peer's address is in the IPv4 header.
+    address_offset: u32,
+}
+
+const IN: Hook = Hook { chain: "in", number: NF_INET_LOCAL_IN, address_offset: 12 };
+const OUT: Hook = Hook { chain: "out", number: NF_INET_LOCAL_OUT, address_offset: 16 };
+
+/// A table with a chain a direction and a rule a peer in each.
+pub fn cut(table: &str, peers: &[Ipv4Addr], direction: Direction) -> Vec<Message> {
+    let hooks: &[Hook] = match direction {
+        Direction::In => &[IN],
+        Direction::Out => &[OUT],
+        Direction::Both => &[IN, OUT],
+    };
+    let create = NLM_F_CREATE | NLM_F_EXCL;
+    let mut changes =
+        vec![change(NFT_MSG_NEWTABLE, create, Attributes::default().text(NFTA_TABLE_NAME, table))];
+    for hook in hooks {
+        changes.push(change(NFT_MSG_NEWCHAIN, create, chain(table, hook)));
+        let rules = peers.iter().map(|peer| rule(table, hook, *peer));
+        changes.extend(rules.map(|rule| change(NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND, rule)));
+    }
+    batch(changes)
+}
+
+/// Removes a table and all in it.
+pub fn remove(table: &str) -> Vec<Message> {
+    batch(vec![change(NFT_MSG_DELTABLE, 0, Attributes::default().text(NFTA_TABLE_NAME, table))])
+}
+
+/// Asks whether a table is there.
+pub fn find_table(table: &str) -> Vec<Message> {
+    vec![change(NFT_MSG_GETTABLE, NLM_F_ACK, Attributes::default().text(NFTA_TABLE_NAME, table))]
+}
+
+/// Asks for the rules of a table, with their counters.
+pub fn list_rules(table: &str) -> Message {
+    let attributes = Attributes::default().text(NFTA_RULE_TABLE, table);
+    Message::new(nft(NFT_MSG_GETRULE), NLM_F_REQUEST | NLM_F_DUMP, NFPROTO_IPV4, 0, attributes)
+}
+
+/// Reads the counters in the answers to [`list_rules`].
+pub fn counters(answers: &[Received]) -> Result<Counters, NetError> {
+    let mut counters = Counters::new();
+    for answer in answers {
+        let rule = answer.attributes()?;
+        let peer: [u8; 4] = find(&rule, NFTA_RULE_USERDATA)?.try_into().map_err(|_| NetError::Malformed)?;
+        let (bytes, packets) = counter(find(&rule, NFTA_RULE_EXPRESSIONS)?)?;
+        let dropped = counters.entry(Ipv4Addr::from(peer)).or_default();
+        match find(&rule, NFTA_RULE_CHAIN)? {
+            b"in\0" => (dropped.bytes_in, dropped.packets_in) = (bytes, packets),
+            _ => (dropped.bytes_out, dropped.packets_out) = (bytes, packets),
+        }
+    }
+    Ok(counters)
+}
+
+fn chain(table: &str, hook: &Hook) -> Attributes {
+    let at = Attributes::default()
+        .number(NFTA_HOOK_HOOKNUM, hook.number)
+        .number(NFTA_HOOK_PRIORITY, PRIORITY.cast_unsigned());
+    Attributes::default()
+        .text(NFTA_CHAIN_TABLE, table)
+        .text(NFTA_CHAIN_NAME, hook.chain)
+        .nested(NFTA_CHAIN_HOOK, at)
+        .text(NFTA_CHAIN_TYPE, "filter")
+}
+
+/// Load the address, compare it with the peer's, count, drop. The peer stands in the user data too, to be read back.
+fn rule(table: &str, hook: &Hook, peer: Ipv4Addr) -> Attributes {
+    let load = Attributes::default()
+        .number(NFTA_PAYLOAD_DREG, NFT_REG_1)
+        .number(NFTA_PAYLOAD_BASE, NFT_PAYLOAD_NETWORK_HEADER)
+        .number(NFTA_PAYLOAD_OFFSET, hook.address_offset)
+        .number(NFTA_PAYLOAD_LEN, 4);
+    let compare = Attributes::default()
+        .number(NFTA_CMP_SREG, NFT_REG_1)
+        .number(NFTA_CMP_OP, NFT_CMP_EQ)
+        .nested(NFTA_CMP_DATA, Attributes::default().bytes(NFTA_DATA_VALUE, &peer.octets()));
+    let verdict = Attributes::default().number(NFTA_VERDICT_CODE, NF_DROP);
+    let drop = Attributes::default()
+        .number(NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT)
+        .nested(NFTA_IMMEDIATE_DATA, Attributes::default().nested(NFTA_DATA_VERDICT, verdict));
+    let expressions =
+        [("payload", load), ("cmp", compare), ("counter", Attributes::default()), ("immediate", drop)];
+    let list = expressions.into_iter().fold(Attributes::default(), |list, (name, data)| {
+        let expression = Attributes::default().text(NFTA_EXPR_NAME, name).nested(NFTA_EXPR_DATA, data);
+        list.nested(NFTA_LIST_ELEM, expression)
+    });
+    Attributes::default()
+        .text(NFTA_RULE_TABLE, table)
+        .text(NFTA_RULE_CHAIN, hook.chain)
+        .nested(NFTA_RULE_EXPRESSIONS, list)
+        .bytes(NFTA_RULE_USERDATA, &peer.octets())
+}
+
+/// The bytes and packets of the `counter` among a rule's expressions.
+fn counter(expressions: &[u8]) -> Result<(u64, u64), NetError> {
+    for (_, expression) in attributes(expressions)? {
+        let expression = attributes(expression)?;
+        if find(&expression, NFTA_EXPR_NAME)? == b"counter\0" {
+            let data = attributes(find(&expression, NFTA_EXPR_DATA)?)?;
+            let number = |kind| -> Result<u64, NetError> {
+                find(&data, kind)?.try_into().map(u64::from_be_bytes).map_err(|_| NetError::Malformed)
+            };
+            return Ok((number(NFTA_COUNTER_BYTES)?, number(NFTA_COUNTER_PACKETS)?));
+        }
+    }
+    Err(NetError::Malformed)
+}
+
+fn find<'a>(attributes: &[(u16, &'a [u8])], kind: u16) -> Result<&'a [u8], NetError> {
+    attributes.iter().find(|(found, _)| *found == kind).map(|(_, value)| *value).ok_or(NetError::Malformed)
+}
+
+/// Changes take effect together, or none does. Only the last asks for an acknowledgement: the kernel
+/// reports a change that failed before it, and one for each would overflow the socket's buffer when there are many.
+fn batch(mut changes: Vec<Message>) -> Vec<Message> {
+    let mark = |kind| Message::new(kind, NLM_F_REQUEST, 0, NFNL_SUBSYS_NFTABLES, Attributes::default());
+    if let Some(last) = changes.last_mut() {
+        last.add_flags(NLM_F_ACK);
+    }
+    changes.insert(0, mark(NFNL_MSG_BATCH_BEGIN));
+    changes.push(mark(NFNL_MSG_BATCH_END));
+    changes
+}
+
+fn change(kind: u16, flags: u16, attributes: Attributes) -> Message {
+    Message::new(nft(kind), NLM_F_REQUEST | flags, NFPROTO_IPV4, 0, attributes)
+}
+
+fn nft(kind: u16) -> u16 {
+    (NFNL_SUBSYS_NFTABLES << 8) | kind
+}

@@ -1,0 +1,37 @@
+use reports::junit;
+
+use crate::sample;
+
+#[test]
+fn junit_of_a_broken_run() {
+    insta::assert_snapshot!(junit::render(&sample::broken()).unwrap());
+}
+
+#[test]
+fn junit_of_an_interrupted_run() {
+    insta::assert_snapshot!(junit::render(&sample::empty()).unwrap());
+}
+
+#[test]
+fn junit_counts_as_the_judgement_does() {
+    let run = sample::broken();
+    let xml = junit::render(&run).unwrap();
+    let of = |verdict| run.judgement.checks.values().filter(|check| check.verdict == verdict).count();
+    use checkers::verdict::Verdict;
+    assert_eq!(xml.matches("<failure").count(), of(Verdict::Invalid));
+    assert_eq!(xml.matches("<error").count(), of(Verdict::Unknown));
+    assert_eq!(xml.matches("<skipped").count(), run.judgement.not_applicable.len());
+    assert_eq!(
+        xml.matches("<testcase").count(),
+        run.judgement.checks.len() + run.judgement.not_applicable.len()
+    );
+}
+
+#[test]
+fn junit_of_hostile_strings_is_well_formed() {
+    let xml = junit::render(&sample::hostile()).unwrap();
+    assert!(!xml.contains("<img") && !xml.contains('\u{1b}'));
+    let passed = |line: &&str| line.trim_start().starts_with("<testcase") && line.ends_with("/>");
+    let closed = xml.matches("</testcase>").count() + xml.lines().filter(passed).count();
+    assert_eq!(xml.matches("<testcase").count(), closed);
+}

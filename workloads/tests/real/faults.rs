@@ -1,0 +1,113 @@
+//! Clients whose server stops, dies, or comes back.
+
+use std::{collections::BTreeMap, slice::from_ref, time::Duration};
+
+use checkers::history::{Event, EventKind, Process};
+use workloads::workload::Workload;
+
+use crate::workload::{CLIENTS, assert_well_formed, count, run_with};
+
+/// Process numbers: of client `i` they are `i`, `i + CLIENTS`, …; none is used after its info, and a new one only then.
+fn assert_processes_retire(events: &[Event]) {
+    let mut now: BTreeMap<String, u32> = BTreeMap::new();
+    for event in events {
+        let (node, Process::Client(process)) = (event.node.clone().unwrap(), event.process) else {
+            panic!("{event:?}")
+        };
+        let current = now.entry(node.clone()).or_insert_with(|| node[1..].parse::<u32>().unwrap() - 1);
+        assert_eq!(process, *current, "{event:?}");
+        if event.kind == EventKind::Info {
+            *current += CLIENTS;
+        }
+    }
+}
+
+#[test]
+fn a_server_that_stops_for_a_while() {
+    let Some(server) = crate::redis::server() else { return };
+    let endpoints = from_ref(&server.endpoint);
+    let (events, _) = run_with("redis/set-nx-fenced", Workload::Lock, endpoints, 2000, async |env| {
+        env.sleep(Duration::from_millis(1500)).await;
+        server.stop();
+        env.sleep(Duration::from_millis(2500)).await;
+        server.go_on();
+        env.sleep(Duration::from_secs(2)).await;
+    });
+    assert_well_formed(&events);
+    assert_processes_retire(&events);
+    let infos = events.iter().filter(|event| event.kind == EventKind::Info).count();
+    assert!(infos >= CLIENTS as usize, "each client met the stopped server: {infos}");
+    let resumed = events.iter().rposition(|event| event.kind == EventKind::Info).unwrap();
+    assert!(count(&events[resumed..], "acquire", EventKind::Ok) > 5, "work goes on");
+}
+
+#[test]
+fn a_server_that_dies_and_clients_that_go_on_with_the_next() {
+    let (Some(first), Some(second)) = (crate::redis::server(), crate::redis::server()) else { return };
+    let endpoints = [first.endpoint.clone(), second.endpoint.clone()];
+    let (events, _) = run_with("redis/set-nx", Workload::Lock, &endpoints, 2000, async |env| {
+        env.sleep(Duration::from_millis(1500)).await;
+        first.kill();
+        env.sleep(Duration::from_secs(3)).await;
+    });
+    assert_well_formed(&events);
+    assert_processes_retire(&events);
+    let refused =
+        |event: &Event| event.error.as_deref().is_some_and(|error| error.contains("cannot connect"));
+    let refusals = events.iter().filter(|event| refused(event));
+    assert!(refusals.clone().count() > 0 && refusals.clone().all(|event| event.kind == EventKind::Fail));
+    let died = events.iter().position(refused).unwrap();
+    for client in 0..CLIENTS {
+        let of_client =
+            |event: &&Event| matches!(event.process, Process::Client(process) if process % CLIENTS == client);
+        let rest: Vec<_> = events[died..].iter().filter(of_client).cloned().collect();
+        assert!(count(&rest, "acquire", EventKind::Ok) > 0, "client {client} goes on");
+    }
+}
+
+#[test]
+fn clients_end_although_the_server_does_not_answer() {
+    let Some(server) = crate::redis::server() else { return };
+    let endpoints = from_ref(&server.endpoint);
+    let started = std::time::Instant::now();
+    let (events, _) = run_with("redis/set-nx-lease", Workload::Lease, endpoints, 2000, async |env| {
+        env.sleep(Duration::from_millis(1500)).await;
+        server.stop();
+        env.sleep(Duration::from_millis(300)).await;
+    });
+    assert_well_formed(&events);
+    // 1.8 s as above, 2 s of the phase of liveness, then at most an acquire's wait and two calls.
+    assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_lease_lapses_by_the_clients_own_clock() {
+    let Some(server) = crate::redis::server() else { return };
+    let endpoints = from_ref(&server.endpoint);
+    let (events, _) = run_with("redis/set-nx-lease", Workload::Lease, endpoints, 400, async |env| {
+        // Renewals fail while the server is stopped; calls are longer than the TTL's rest.
+        for _ in 0..3 {
+            env.sleep(Duration::from_millis(1200)).await;
+            server.stop();
+            env.sleep(Duration::from_millis(900)).await;
+            server.go_on();
+        }
+    });
+    assert_well_formed(&events);
+    for lapse in events.iter().filter(|event| event.f == "lapse" && event.kind == EventKind::Ok) {
+        assert!(
+            ["deadline", "refused", "notified"].contains(&lapse.value["cause"].as_str().unwrap()),
+            "{lapse:?}"
+        );
+    }
+    let mut deadline: BTreeMap<Process, u64> = BTreeMap::new();
+    for event in &events {
+        if let Some(until) = event.value["deadline_ns"].as_u64() {
+            deadline.insert(event.process, until);
+        }
+        if event.f == "write" && event.kind == EventKind::Invoke {
+            assert!(event.time <= deadline[&event.process], "a write after the deadline: {event:?}");
+        }
+    }
+    assert!(count(&events, "lapse", EventKind::Ok) > 0);
+}

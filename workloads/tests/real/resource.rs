@@ -1,0 +1,71 @@
+//! The protected resource over TCP. Needs no container.
+
+use std::{cell::RefCell, rc::Rc, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+use workloads::api::resource::{Op, Request};
+
+use crate::{
+    support::{LIMIT, assert_definite, on_node, stores},
+    workload::serve,
+};
+
+fn write(id: &str, token: Option<u64>) -> Request {
+    let op = Op::Write { id: id.into(), unfenced_base: None, fenced_base: None };
+    Request { lock: "a".into(), process: 3, token, op }
+}
+
+#[test]
+fn serves_reads_and_writes_in_order() {
+    on_node(async |env| {
+        let entries = Rc::new(RefCell::new(Vec::new()));
+        let endpoint = serve(&env, entries.clone()).await;
+        let resource = stores(&env).resource(&endpoint, LIMIT).await.unwrap();
+        let written = resource.request(write("3-1", Some(7))).await.unwrap();
+        assert_eq!((written.seq, written.fenced_refused), (1, false));
+        let read = Request { lock: "a".into(), process: 4, token: None, op: Op::Read };
+        let seen = resource.request(read).await.unwrap();
+        assert_eq!(
+            (seen.seq, seen.unfenced.as_deref(), seen.fenced.as_deref()),
+            (2, Some("3-1"), Some("3-1"))
+        );
+        assert!(resource.request(write("3-2", Some(6))).await.unwrap().fenced_refused);
+        let log: Vec<_> =
+            entries.borrow().iter().map(|entry| (entry.seq, entry.op.clone(), entry.fenced)).collect();
+        assert_eq!(
+            log,
+            [(1, "write".into(), Some(true)), (2, "read".into(), None), (3, "write".into(), Some(false))]
+        );
+    });
+}
+
+#[test]
+fn serves_a_request_whose_client_has_gone() {
+    on_node(async |env| {
+        let entries = Rc::new(RefCell::new(Vec::new()));
+        let endpoint = serve(&env, entries.clone()).await;
+        let mut stream = TcpStream::connect(&endpoint.addr).await.unwrap();
+        let line = serde_json::to_string(&write("3-1", None)).unwrap();
+        stream.write_all(format!("{line}\n{line}\n").as_bytes()).await.unwrap();
+        drop(stream);
+        env.sleep(Duration::from_millis(200)).await;
+        assert_eq!(entries.borrow().len(), 2);
+    });
+}
+
+#[test]
+fn says_what_is_no_request() {
+    on_node(async |env| {
+        let endpoint = serve(&env, Rc::default()).await;
+        let mut stream = TcpStream::connect(&endpoint.addr).await.unwrap();
+        stream.write_all(b"{\"op\":\"erase\"}\n").await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with(r#"{"error":"not a request: "#), "{answer}");
+        let nobody = workloads::api::Endpoint { node: "resource".into(), addr: "127.0.0.1:1".into() };
+        assert_definite(stores(&env).resource(&nobody, LIMIT).await.map(|_| ()));
+    });
+}
