@@ -14,7 +14,10 @@ fn a_paused_holder_breaks_exclusion_and_damages_what_is_not_fenced() {
     ran.must(ran.check("exclusion") == "invalid", "exclusion is broken");
     ran.must(ran.figure("damage", "unfenced_lost").as_u64() > Some(0), "updates are lost");
     let fault = &ran.verdict["faults"][0];
-    ran.must(fault["result"] == "installed" && fault["healed"] == true, "the pause has evidence and was healed");
+    ran.must(
+        fault["result"] == "installed" && fault["healed"] == true,
+        "the pause has evidence and was healed",
+    );
 }
 
 #[test]
@@ -39,5 +42,8 @@ fn a_clock_that_jumps_breaks_the_services_promise() {
     let ran = run("redis/set-nx", "--faults clock:server --ttl 5s --time 25s --seed 3 --set hold_percent=40");
     let _ = ran;
     let gone = std::time::SystemTime::now().duration_since(before).expect("the host's clock went forward");
-    assert!(gone.abs_diff(begun.elapsed()) < std::time::Duration::from_millis(500), "the host's clock was touched");
+    assert!(
+        gone.abs_diff(begun.elapsed()) < std::time::Duration::from_millis(500),
+        "the host's clock was touched"
+    );
 }

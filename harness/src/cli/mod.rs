@@ -63,16 +63,9 @@ enum Command {
     #[command(hide = true)]
     Client,
     #[command(hide = true)]
-    Resource {
-        listen: std::net::SocketAddr,
-        start_ns: u64,
-    },
+    Resource { listen: std::net::SocketAddr, start_ns: u64 },
     #[command(hide = true)]
-    Probe {
-        family: String,
-        address: std::net::SocketAddr,
-        wait_ms: u64,
-    },
+    Probe { family: String, address: std::net::SocketAddr, wait_ms: u64 },
 }
 
 /// What `run` takes; flags go before what a file says.

@@ -164,7 +164,10 @@ impl<W: World + 'static> Run<W> {
             self.world.advance(Phase::Liveness).await;
         }
         let end = begun + (ttl + bound).as_nanos() as u64;
-        while self.env.now() < end && !self.over() && !self.recorder.live(|live| live.all_granted_since(begun)) {
+        while self.env.now() < end
+            && !self.over()
+            && !self.recorder.live(|live| live.all_granted_since(begun))
+        {
             self.stop.or(self.env.sleep(LOOK)).await;
         }
     }
@@ -181,7 +184,10 @@ impl<W: World + 'static> Run<W> {
             self.env.sleep(LOOK).await;
         }
         if self.ended.get() < clients && !self.stop.is_forced() {
-            self.fail(format!("{} of {clients} clients did not finish within {FINISH:?}", clients - self.ended.get()));
+            self.fail(format!(
+                "{} of {clients} clients did not finish within {FINISH:?}",
+                clients - self.ended.get()
+            ));
         }
     }
 

@@ -46,6 +46,7 @@ impl Sim {
         let core = Rc::new(Core {
             seed,
             now: Cell::new(0),
+            origin: Cell::new(0),
             trace: Cell::new(mix(seed)),
             polls: Cell::new(0),
             order: Rng::new(seed, 0),
@@ -135,6 +136,7 @@ impl Drop for Sim {
 pub(super) struct Core {
     pub(super) seed: u64,
     now: Cell<u64>,
+    origin: Cell<u64>,
     trace: Cell<u64>,
     polls: Cell<u64>,
     order: Rng,
@@ -181,6 +183,15 @@ impl Wake for TaskWaker {
 impl Core {
     pub(super) fn now(&self) -> u64 {
         self.now.get()
+    }
+
+    /// When the run began.
+    pub(super) fn origin(&self) -> u64 {
+        self.origin.get()
+    }
+
+    pub(super) fn begin_run(&self) {
+        self.origin.set(self.now.get());
     }
 
     /// Folds a fact into the trace hash.

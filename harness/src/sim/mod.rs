@@ -27,6 +27,7 @@ pub mod resource;
 pub mod rng;
 pub mod rpc;
 mod timer;
+pub mod world;
 pub mod zookeeper;
 
 pub use executor::{Sim, Stuck};

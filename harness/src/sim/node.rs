@@ -74,6 +74,26 @@ impl Node {
         Env::new(self.clone())
     }
 
+    /// Adds another node to the same simulation.
+    pub fn sibling(&self, name: &str) -> Node {
+        Node::add(&self.core, name)
+    }
+
+    /// Nanoseconds since the simulation began, unlike [`EnvApi::now`], which counts from [`Node::begin_run`].
+    pub fn now(&self) -> u64 {
+        self.core.now()
+    }
+
+    /// From now on every node's [`EnvApi::now`] counts from here.
+    pub fn begin_run(&self) {
+        self.core.begin_run();
+    }
+
+    /// How often the node has been started.
+    pub fn starts(&self) -> u32 {
+        self.state(|state| state.starts)
+    }
+
     /// Runs a task that ends with its node.
     pub fn run(&self, task: impl Future<Output = ()> + 'static) {
         self.core.spawn(self.id, Box::pin(task));
@@ -155,7 +175,7 @@ impl Node {
 
 impl EnvApi for Node {
     fn now(&self) -> u64 {
-        self.core.now()
+        self.core.now() - self.core.origin()
     }
 
     fn wall(&self) -> i64 {

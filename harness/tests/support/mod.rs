@@ -81,7 +81,10 @@ pub fn run(recipe: &str, args: &str) -> Ran {
 /// The command that [`run`] runs.
 pub fn command(recipe: &str, args: &str, store: &Path) -> Command {
     let mut command = fencepost();
-    command.args(["run", recipe, "--on", "docker", "--json", "--store"]).arg(store).args(args.split_whitespace());
+    command
+        .args(["run", recipe, "--on", "docker", "--json", "--store"])
+        .arg(store)
+        .args(args.split_whitespace());
     command.stdin(Stdio::null());
     command
 }
@@ -99,5 +102,9 @@ pub fn left(what: &str, run: &str) -> Vec<String> {
     };
     let output = Command::new("docker").args(args).output().expect("docker runs");
     let names = String::from_utf8_lossy(&output.stdout).into_owned();
-    names.lines().filter(|name| name.starts_with("fencepost-") && name.contains(run)).map(str::to_string).collect()
+    names
+        .lines()
+        .filter(|name| name.starts_with("fencepost-") && name.contains(run))
+        .map(str::to_string)
+        .collect()
 }

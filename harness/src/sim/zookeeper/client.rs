@@ -42,7 +42,7 @@ struct Line {
 impl ZkClient {
     /// Connects from `node` and opens or attaches to a session.
     pub async fn open(node: &Node, to: NodeId, limit: Duration, open: Open) -> OpResult<ZkClient> {
-        let asked = node.now();
+        let asked = EnvApi::now(node);
         let attach = matches!(open, Open::Attach(_));
         // A new session that did not come about leaves nothing that matters.
         let undecided = |error: OpError| match attach {
@@ -51,9 +51,12 @@ impl ZkClient {
         };
         let caller: Caller<Ask, Say> = Caller::open(node, to, PORT, limit).await.map_err(undecided)?;
         let ask = match open {
-            Open::New { timeout } => {
-                Ask::Connect { session: 0, password: vec![], timeout_ms: timeout.as_millis() as u64, zxid_seen: 0 }
-            }
+            Open::New { timeout } => Ask::Connect {
+                session: 0,
+                password: vec![],
+                timeout_ms: timeout.as_millis() as u64,
+                zxid_seen: 0,
+            },
             Open::Attach(session) => Ask::Connect {
                 session: session.id,
                 password: session.password,
@@ -109,7 +112,7 @@ impl ZkClient {
 
 impl Line {
     async fn call(&self, ask: Ask) -> OpResult<Body> {
-        let sent = self.node.now();
+        let sent = EnvApi::now(&self.node);
         let said = self.caller.call(ask).await;
         match said {
             Ok(Say { zxid, body }) => {
@@ -138,12 +141,12 @@ impl Line {
             if self.caller.is_finished() {
                 return;
             }
-            if self.node.now() > self.last_answered.get() + (2 * third).as_nanos() as u64 {
+            if EnvApi::now(&self.node) > self.last_answered.get() + (2 * third).as_nanos() as u64 {
                 return self.end(ZkEvent::Disconnected);
             }
             let line = self.clone();
             self.node.run(async move {
-                let sent = line.node.now();
+                let sent = EnvApi::now(&line.node);
                 if let Ok(pending) = line.caller.subscribe(Ask::Ping)
                     && let Ok(Say { .. }) = pending.next().await
                 {

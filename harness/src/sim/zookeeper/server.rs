@@ -116,6 +116,11 @@ impl Server {
         self.log.leader()
     }
 
+    /// Whether it takes clients.
+    pub fn serves(&self) -> bool {
+        self.serves.get()
+    }
+
     /// Whether this server leads, and in which term.
     pub fn leads(&self) -> Option<u64> {
         self.log.leads()
@@ -136,7 +141,11 @@ impl Server {
     }
 
     /// One connection: one request after the other.
-    async fn converse(self: Rc<Self>, link: Rc<Link>, queue: Rc<(RefCell<VecDeque<Request<Ask, Say>>>, Notify)>) {
+    async fn converse(
+        self: Rc<Self>,
+        link: Rc<Link>,
+        queue: Rc<(RefCell<VecDeque<Request<Ask, Say>>>, Notify)>,
+    ) {
         self.state.links.borrow_mut().insert(link.id, link.clone());
         loop {
             let next = queue.0.borrow_mut().pop_front();
@@ -174,17 +183,31 @@ impl Server {
         self.hear(link.session.get());
         let body = match ask {
             Ask::Ping => Body::Done,
-            Ask::Exists { path, watch } => self.read(&path, watch, &link.data_watches, |tree| {
-                tree.exists(&path).map(Body::Stat).ok_or(code::NO_NODE)
-            }, true),
-            Ask::Children { path, watch } => {
-                self.read(&path, watch, &link.child_watches, |tree| tree.children(&path).map(Body::Children), false)
-            }
-            Ask::Data { path, watch } => self.read(&path, watch, &link.data_watches, |tree| {
-                tree.data(&path).map(|(data, stat)| Body::Data(data, stat))
-            }, false),
+            Ask::Exists { path, watch } => self.read(
+                &path,
+                watch,
+                &link.data_watches,
+                |tree| tree.exists(&path).map(Body::Stat).ok_or(code::NO_NODE),
+                true,
+            ),
+            Ask::Children { path, watch } => self.read(
+                &path,
+                watch,
+                &link.child_watches,
+                |tree| tree.children(&path).map(Body::Children),
+                false,
+            ),
+            Ask::Data { path, watch } => self.read(
+                &path,
+                watch,
+                &link.data_watches,
+                |tree| tree.data(&path).map(|(data, stat)| Body::Data(data, stat)),
+                false,
+            ),
             Ask::Create { path, data, mode } => self.write(link, Op::Create { path, data, mode }).await,
-            Ask::SetData { path, data, version } => self.write(link, Op::SetData { path, data, version }).await,
+            Ask::SetData { path, data, version } => {
+                self.write(link, Op::SetData { path, data, version }).await
+            }
             Ask::Delete { path, version } => self.write(link, Op::Delete { path, version }).await,
             Ask::Sync => self.write(link, Op::Sync).await,
             Ask::Close => {
@@ -337,7 +360,9 @@ impl State {
         let links = self.links.borrow();
         for event in &events {
             for link in links.values() {
-                if link.is_watching(event) && let Some(to) = link.responder() {
+                if link.is_watching(event)
+                    && let Some(to) = link.responder()
+                {
                     to.send(Say { zxid, body: Body::Event(event.clone()) });
                 }
             }

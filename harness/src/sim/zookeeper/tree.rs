@@ -267,7 +267,10 @@ mod tests {
         let mut tree = tree();
         apply(&mut tree, create("/a", CreateMode::Ephemeral)).unwrap();
         apply(&mut tree, create("/b", CreateMode::Persistent)).unwrap();
-        assert_eq!(apply(&mut tree, create("/a/x", CreateMode::Persistent)), Err(code::NO_CHILDREN_FOR_EPHEMERALS));
+        assert_eq!(
+            apply(&mut tree, create("/a/x", CreateMode::Persistent)),
+            Err(code::NO_CHILDREN_FOR_EPHEMERALS)
+        );
         tree.take_events();
         tree.apply(9, &Change { session: 7, link: 0, op: Op::Close }).unwrap();
         assert_eq!((tree.exists("/a"), tree.exists("/b").is_some()), (None, true));

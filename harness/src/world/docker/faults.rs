@@ -34,7 +34,8 @@ impl DockerWorld {
             FaultKind::Kill => self.on_each(&injection.targets, |_| Command::Kill).await,
             FaultKind::Partition => self.on_cuts(&injection.cuts, |cut| self.cut(fault.id, cut)).await,
             FaultKind::Clock => {
-                self.on_each(&injection.targets, |_| Command::Clock { offset_ns: offset_ms * 1_000_000 }).await
+                self.on_each(&injection.targets, |_| Command::Clock { offset_ns: offset_ms * 1_000_000 })
+                    .await
             }
         };
         self.sum_up(outcomes, |_| true)
@@ -57,7 +58,8 @@ impl DockerWorld {
             }
             FaultKind::Clock => {
                 let targets = self.end_of(injection, |_| true);
-                self.on_each(&targets, |node| Command::Clock { offset_ns: self.offset_of(node) * 1_000_000 }).await
+                self.on_each(&targets, |node| Command::Clock { offset_ns: self.offset_of(node) * 1_000_000 })
+                    .await
             }
         };
         let healed = outcomes.iter().all(|(_, outcome)| outcome.is_ok());
@@ -94,7 +96,8 @@ impl DockerWorld {
                 None => self.start_server(node).await,
             };
             let now_ns = workloads::real_env::monotonic_ns();
-            let done = started.map(|pid| Done { result: Evidence::from_iter([("new_pid".into(), json!(pid))]), now_ns });
+            let done = started
+                .map(|pid| Done { result: Evidence::from_iter([("new_pid".into(), json!(pid))]), now_ns });
             (node.clone(), done)
         }))
         .await
@@ -142,7 +145,11 @@ impl DockerWorld {
         for (index, (node, outcome)) in outcomes.into_iter().enumerate() {
             match outcome {
                 Ok(done) => {
-                    at = if index == 0 { self.since_start(done.now_ns) } else { at.max(self.since_start(done.now_ns)) };
+                    at = if index == 0 {
+                        self.since_start(done.now_ns)
+                    } else {
+                        at.max(self.since_start(done.now_ns))
+                    };
                     if result == FaultResult::NoEffect && touched(&done.result) {
                         result = FaultResult::Installed;
                     }

@@ -1,5 +1,6 @@
 //! Real servers, clients and the protected resource, each in a container of its own on a network of its own.
 
+pub mod clean;
 mod engine;
 mod faults;
 mod layer;
@@ -8,7 +9,6 @@ mod network;
 mod node;
 mod owner;
 mod provision;
-pub mod clean;
 
 use std::{
     cell::{Cell, RefCell},
@@ -20,9 +20,17 @@ use std::{
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
-use workloads::{env::Env, real_env::{RealEnv, monotonic_ns}, workload::Phase};
+use workloads::{
+    env::Env,
+    real_env::{RealEnv, monotonic_ns},
+    workload::Phase,
+};
 
-pub use self::{engine::{Engine, EngineFacts, explain}, owner::boot_id, layer::hex};
+pub use self::{
+    engine::{Engine, EngineFacts, explain},
+    layer::hex,
+    owner::boot_id,
+};
 use self::{network::Network, node::Node};
 use super::{Applied, Healed, Injection, Nodes, SHORT, World, WorldSink};
 use crate::{
@@ -89,8 +97,12 @@ impl DockerWorld {
         let mut argv: Vec<String> = argv.map(String::from).to_vec();
         argv.push(wait.as_millis().to_string());
         let limit = wait + Duration::from_secs(5);
-        let done = node.link.call(Command::Exec { argv, timeout_ms: limit.as_millis() as u64 }, limit + SHORT).await?;
-        let said = |name: &str| done.result.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_string();
+        let done = node
+            .link
+            .call(Command::Exec { argv, timeout_ms: limit.as_millis() as u64 }, limit + SHORT)
+            .await?;
+        let said =
+            |name: &str| done.result.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_string();
         serde_json::from_str(&said("stdout")).map_err(|_| format!("{}: {}", node.name, said("stderr")))
     }
 }
@@ -136,7 +148,9 @@ impl World for DockerWorld {
         servers
             .iter()
             .zip(probes)
-            .filter_map(|(server, probe)| probe.ok().filter(|probe| probe.leads).map(|probe| (probe.term, server)))
+            .filter_map(|(server, probe)| {
+                probe.ok().filter(|probe| probe.leads).map(|probe| (probe.term, server))
+            })
             .max_by_key(|(term, _)| *term)
             .map(|(_, server)| server.name.clone())
     }
