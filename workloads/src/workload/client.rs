@@ -3,7 +3,7 @@ use std::{rc::Rc, time::Duration};
 use serde_json::{Value, json};
 
 use super::{
-    ClientConfig, Control, EventSink, Phase, Workload,
+    BadConfig, ClientConfig, Control, EventSink, Phase, Workload,
     hold::Hold,
     journal::{Journal, subject},
     resource::Resource,
@@ -22,14 +22,14 @@ const FAILURES_MAX: u32 = 3;
 /// Runs one client until the phase is [`Phase::Stop`]: a loop on the recipe and the protected resource, every event of it to `sink`.
 ///
 /// # Errors
-/// The configuration names no recipe, or a recipe that its settings or workload do not fit.
+/// The configuration names no recipe, or a recipe that its settings or workload do not fit, or senseless rates.
 pub async fn run_client(
     env: Env,
     config: ClientConfig,
     stores: Rc<dyn Stores>,
     sink: Rc<dyn EventSink>,
     control: Control,
-) -> Result<(), BadRecipe> {
+) -> Result<(), BadConfig> {
     let mut client = Client::new(env, config, stores, sink, control)?;
     while client.journal.control.phase() < Phase::Stop {
         client.think().await;
@@ -67,10 +67,12 @@ impl Client {
         stores: Rc<dyn Stores>,
         sink: Rc<dyn EventSink>,
         control: Control,
-    ) -> Result<Client, BadRecipe> {
+    ) -> Result<Client, BadConfig> {
+        config.rates.check()?;
         let info = recipes::find(&config.recipe)?;
         if (info.primitive == Primitive::Election) != (config.workload == Workload::Election) {
-            return Err(BadRecipe::Workload { recipe: info.name, workload: config.workload.name() });
+            let workload = config.workload.name();
+            return Err(BadRecipe::Workload { recipe: info.name, workload }.into());
         }
         let server = config.first_process as usize / config.clients.max(1) as usize + config.client as usize;
         let instance = instance(&env, &config, &stores, info, server)?;
@@ -133,7 +135,7 @@ impl Client {
 
     /// Renews; `None` if the service says that the grant is lost.
     pub(super) async fn renew(&mut self, hold: &Hold) -> OpResult<Option<Grant>> {
-        let operation = self.instance.renew(&hold.lock);
+        let operation = hold.until_deadline(&self.env, self.instance.renew(&hold.lock));
         let value = subject(&hold.lock, hold.grant.token);
         Client::settled(self.journal.run("renew", value, operation, describe).await)
     }

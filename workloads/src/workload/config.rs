@@ -2,7 +2,13 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::Endpoint;
+use crate::{api::Endpoint, recipes::BadRecipe};
+
+/// Locks are named by a letter.
+const LOCKS_MAX: u64 = 26;
+/// An hour.
+const MS_MAX: u64 = 3_600_000;
+const PERCENT_MAX: u64 = 100_000;
 
 /// Everything one client needs to know. The harness sends it as JSON to the client's process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,7 +66,7 @@ impl Workload {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rates {
-    /// Number of locks (or elections) the clients contend for.
+    /// Number of locks (or elections) the clients contend for, 1 to 26.
     pub locks: u32,
     /// Pause between two tries.
     pub think_ms: (u64, u64),
@@ -96,6 +102,48 @@ impl Default for Rates {
     }
 }
 
+/// A configuration that cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadConfig {
+    /// The recipe, its settings or its workload.
+    #[error(transparent)]
+    Recipe(#[from] BadRecipe),
+    /// One of the rates.
+    #[error("rates.{field}: {why}")]
+    Rates {
+        /// Its name.
+        field: &'static str,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+}
+
+impl Rates {
+    /// Looks for values that make no sense.
+    pub fn check(&self) -> Result<(), BadConfig> {
+        let spans = [
+            ("think_ms", self.think_ms, MS_MAX),
+            ("wait_percent", self.wait_percent, PERCENT_MAX),
+            ("hold_percent", self.hold_percent, PERCENT_MAX),
+            ("lease_hold_percent", self.lease_hold_percent, PERCENT_MAX),
+            ("write_every_ms", self.write_every_ms, MS_MAX),
+            ("renew_at_percent", (1, self.renew_at_percent), 100),
+            ("call_limit_ms", (0, self.call_limit_ms), MS_MAX),
+            ("stop_limit_ms", (0, self.stop_limit_ms), MS_MAX),
+            ("locks", (1, self.locks.into()), LOCKS_MAX),
+        ];
+        for (field, (from, to), max) in spans {
+            let why = match (from > to, to > max) {
+                (true, _) => "too small, or its upper end is below the lower",
+                (_, true) => "too large",
+                _ => continue,
+            };
+            return Err(BadConfig::Rates { field, why });
+        }
+        Ok(())
+    }
+}
+
 impl ClientConfig {
     /// Time to live of a grant.
     pub fn ttl(&self) -> Duration {
@@ -121,6 +169,40 @@ impl ClientConfig {
 
     /// Names of the locks: `a`, `b`, …
     pub fn locks(&self) -> Vec<String> {
-        (0..self.rates.locks.clamp(1, 26)).map(|number| char::from(b'a' + number as u8).to_string()).collect()
+        (0..self.rates.locks.clamp(1, LOCKS_MAX as u32))
+            .map(|number| char::from(b'a' + number as u8).to_string())
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: &str = r#"{"client":1,"clients":5,"first_process":6,"node":"c2","recipe":"redis/set-nx","workload":"lock",
+        "ttl_ms":2000,"endpoints":[{"node":"s1","addr":"198.18.0.2:6379"}],"resource":{"node":"resource","addr":"198.18.0.9:7000"},
+        "rates":{"locks":2}}"#;
+
+    #[test]
+    fn what_is_left_out_has_a_default() {
+        let config: ClientConfig = serde_json::from_str(CONFIG).unwrap();
+        assert_eq!(config.rates, Rates { locks: 2, ..Rates::default() });
+        assert_eq!(config.locks(), ["a", "b"]);
+        assert_eq!(config.call_limit(), Duration::from_secs(1));
+        assert_eq!(config.stop_limit(), Duration::from_millis(1800 + 2000));
+        let again: ClientConfig = serde_json::from_str(&serde_json::to_string(&config).unwrap()).unwrap();
+        assert_eq!(again, config);
+    }
+
+    #[test]
+    fn senseless_rates_are_refused() {
+        assert_eq!(Rates::default().check(), Ok(()));
+        let refused = |rates: Rates| rates.check().unwrap_err().to_string();
+        let reversed = Rates { think_ms: (5, 1), ..Rates::default() };
+        assert_eq!(refused(reversed), "rates.think_ms: too small, or its upper end is below the lower");
+        assert_eq!(refused(Rates { locks: 27, ..Rates::default() }), "rates.locks: too large");
+        assert!(Rates { locks: 0, ..Rates::default() }.check().is_err());
+        assert!(Rates { renew_at_percent: 101, ..Rates::default() }.check().is_err());
+        assert!(Rates { hold_percent: (0, u64::MAX), ..Rates::default() }.check().is_err());
     }
 }

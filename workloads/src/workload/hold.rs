@@ -1,11 +1,12 @@
-use std::time::Duration;
+use std::{future::Future, time::Duration};
 
 use serde_json::{Value, json};
 
 use super::{Phase, client::Client, journal::subject};
 use crate::{
     api::resource::{Op, Reply, Request},
-    error::OpResult,
+    env::Env,
+    error::{OpError, OpResult},
     primitive::{Grant, Lost},
 };
 
@@ -14,6 +15,21 @@ pub(super) struct Hold {
     pub(super) lock: String,
     pub(super) grant: Grant,
     pub(super) lost: Option<Lost>,
+}
+
+impl Hold {
+    /// Gives an operation up at the deadline: a client that waits for an answer must not go on believing meanwhile.
+    /// (The outcome is indeterminate, which retires the process and ends the hold.)
+    pub(super) async fn until_deadline<T>(
+        &self,
+        env: &Env,
+        operation: impl Future<Output = OpResult<T>>,
+    ) -> OpResult<T> {
+        let Some(deadline) = self.grant.deadline else { return operation.await };
+        let left = Duration::from_nanos(deadline.saturating_sub(env.now()));
+        let late = |_| OpError::Indeterminate("no answer before the deadline".into());
+        env.timeout(left, operation).await.map_err(late)?
+    }
 }
 
 /// Whether the client may go on in its critical section.
@@ -120,7 +136,7 @@ impl Client {
             }
             fields
         };
-        let sent = self.resource.request(request);
+        let sent = hold.until_deadline(&self.env, self.resource.request(request));
         Client::settled(self.journal.run(f, value, sent, described).await)
     }
 }

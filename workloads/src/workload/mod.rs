@@ -9,5 +9,5 @@ mod resource;
 mod rounds;
 
 pub use client::run_client;
-pub use config::{ClientConfig, Rates, Workload};
+pub use config::{BadConfig, ClientConfig, Rates, Workload};
 pub use control::{Control, EventSink, Kept, Phase};
