@@ -26,6 +26,7 @@ pub mod redis;
 pub mod resource;
 pub mod rng;
 pub mod rpc;
+pub mod run;
 mod timer;
 pub mod world;
 pub mod zookeeper;

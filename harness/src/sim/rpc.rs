@@ -12,10 +12,7 @@ use std::{
 };
 
 use tokio::sync::Notify;
-use workloads::{
-    env::EnvApi,
-    error::{OpError, OpResult},
-};
+use workloads::error::{OpError, OpResult};
 
 use super::{
     net::{Connection, Port},

@@ -5,12 +5,7 @@ mod faults;
 mod services;
 mod stores;
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::BTreeMap,
-    rc::Rc,
-    time::Duration,
-};
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
 use nemesis::kind::FaultKind;
