@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, rc::Rc};
 
+use tokio::io::{AsyncBufReadExt, BufReader};
 use workloads::{env::Env, real_env::RealEnv};
 
 use crate::{
@@ -10,12 +11,16 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Serves until killed; each request served is a tagged line on stdout.
-pub fn main(listen: SocketAddr, start_ns: u64) -> Result<()> {
+/// Listens, waits for the run to begin (a line on stdin: CLOCK_MONOTONIC of its beginning, nanoseconds), and serves
+/// until killed; each request served is a tagged line on stdout.
+pub fn main(listen: SocketAddr) -> Result<()> {
     let failed = |error: std::io::Error| Error::Harness(format!("the resource failed on {listen}: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     tokio::task::LocalSet::new().block_on(&runtime, async {
         let listener = tokio::net::TcpListener::bind(listen).await.map_err(failed)?;
+        let mut line = String::new();
+        BufReader::new(tokio::io::stdin()).read_line(&mut line).await.map_err(failed)?;
+        let start_ns = line.trim().parse().map_err(|_| Error::Harness(format!("the resource was told no time: {line:?}")))?;
         let env = Env::new(RealEnv::new(start_ns, 0));
         workloads::resource::serve(env, listener, Rc::new(|entry| write_line(Tag::Resource, entry))).await;
         Ok(())

@@ -46,13 +46,14 @@ fn write(path: &str, content: &str) -> Answer {
 fn clock(node: &Node, offset_ns: i64) -> Answer {
     node.set_offset(offset_ns);
     let Ok(pid) = node.pid() else {
-        return Ok(object(
-            json!({ "offset_ms": 0.0, "note": "its process does not run; the next one will have it" }),
-        ));
+        return Ok(object(json!({ "offset_ms": 0.0, "note": "its process does not run; the next one will have it" })));
     };
     let _no_reaping = node.reaper.hold();
-    let _ = pid;
-    Err("TEMP".into())
+    let pid = pid as i32;
+    if offset_ns == 0 {
+        return evidence(nemesis::clock::restore_tree(pid));
+    }
+    evidence(nemesis::clock::move_tree(pid, offset_ns))
 }
 
 fn cut(fault: u32, peers: &[Ipv4Addr], direction: Direction) -> Answer {

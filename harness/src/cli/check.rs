@@ -12,8 +12,7 @@ pub fn main(args: &CheckArgs) -> Result<u8> {
     judged.notes.iter().for_each(|note| eprintln!("note: {note}"));
     let code = output::exit_code(&judged.run.judgement);
     let text = if args.json {
-        reports::json::render(&judged.run.judgement)
-            .map_err(|error| crate::error::Error::Harness(error.to_string()))?
+        reports::json::render(&judged.run.judgement).map_err(|error| crate::error::Error::Harness(error.to_string()))?
     } else {
         output::table(&judged.run)
     };

@@ -59,13 +59,19 @@ enum Command {
     /// Prints the manual page
     Man,
     #[command(hide = true)]
+    Keep { run: String },
+    #[command(hide = true)]
     Agent,
     #[command(hide = true)]
     Client,
     #[command(hide = true)]
-    Resource { listen: std::net::SocketAddr, start_ns: u64 },
+    Resource { listen: std::net::SocketAddr },
     #[command(hide = true)]
-    Probe { family: String, address: std::net::SocketAddr, wait_ms: u64 },
+    Probe {
+        family: String,
+        address: std::net::SocketAddr,
+        wait_ms: u64,
+    },
 }
 
 /// What `run` takes; flags go before what a file says.
@@ -211,9 +217,12 @@ pub fn main() -> ExitCode {
             .render(&mut std::io::stdout())
             .map(|()| exit::OK)
             .map_err(|error| Error::Harness(error.to_string())),
+        Command::Keep { run } => {
+            runtime::block_on(async { crate::world::docker::keeper::main(&run).await }).map(|()| exit::OK)
+        }
         Command::Agent => crate::agent::main().map(|()| exit::OK),
         Command::Client => crate::client::main().map(|()| exit::OK),
-        Command::Resource { listen, start_ns } => crate::resource::main(listen, start_ns).map(|()| exit::OK),
+        Command::Resource { listen } => crate::resource::main(listen).map(|()| exit::OK),
         Command::Probe { family, address, wait_ms } => {
             crate::probe::main(&family, address, std::time::Duration::from_millis(wait_ms)).map(|()| exit::OK)
         }

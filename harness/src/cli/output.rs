@@ -38,19 +38,13 @@ pub fn announce(experiment: &Experiment, engine: &Engine) {
 
 /// The exact command that repeats a run.
 pub fn repeat(experiment: &Experiment) -> String {
-    let mut words =
-        vec!["fencepost".to_string(), "run".into(), experiment.recipe.name.into(), "--on docker".into()];
+    let mut words = vec!["fencepost".to_string(), "run".into(), experiment.recipe.name.into(), "--on docker".into()];
     if !experiment.faults.faults.is_empty() {
         words.push(format!("--faults {}", experiment.faults));
     }
     words.push(format!("--nodes {} --clients {}", experiment.nodes, experiment.clients));
     let millis = |duration: std::time::Duration| nemesis::duration::format_ms(duration.as_millis() as u64);
-    words.push(format!(
-        "--ttl {} --time {} --seed {}",
-        millis(experiment.ttl),
-        millis(experiment.time),
-        experiment.seed
-    ));
+    words.push(format!("--ttl {} --time {} --seed {}", millis(experiment.ttl), millis(experiment.time), experiment.seed));
     words.extend(experiment.version.iter().map(|version| format!("--version {version}")));
     words.extend(experiment.image.iter().map(|image| format!("--image {image}")));
     words.extend(experiment.settings.iter().map(|(key, value)| format!("--set {key}={value}")));
@@ -108,8 +102,7 @@ fn metadata(experiment: &Experiment, facts: &Map<String, Value>) -> Vec<(String,
 
 /// `report.html` and `plots/`.
 pub fn write_reports(folder: &RunFolder, run: &RunData) -> Result<()> {
-    let failed =
-        |error: &dyn std::fmt::Display| Error::Harness(format!("failed to draw the report: {error}"));
+    let failed = |error: &dyn std::fmt::Display| Error::Harness(format!("failed to draw the report: {error}"));
     let page = reports::html::render(run).map_err(|error| failed(&error))?;
     folder.write("report.html", page)?;
     for (name, svg) in reports::plots::render(run).map_err(|error| failed(&error))? {
@@ -121,8 +114,7 @@ pub fn write_reports(folder: &RunFolder, run: &RunData) -> Result<()> {
 /// The tables, as wide as the terminal and coloured if it wants colours.
 pub fn table(run: &RunData) -> String {
     let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
-    let color =
-        std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     table::render(run, table::Options { width, color })
 }
 

@@ -50,9 +50,7 @@ fn flags(args: &RunArgs) -> Flags {
 
 async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
     if experiment.on == On::Sim {
-        return Err(Error::Unavailable(
-            "the simulated world is not part of this build; use --on docker".into(),
-        ));
+        return Err(Error::Unavailable("the simulated world is not part of this build; use --on docker".into()));
     }
     let engine = Engine::connect().await?;
     // Tidying is a courtesy: what cannot be removed now is told by `doctor` and removed by `clean`.
@@ -65,7 +63,7 @@ async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
     }
     folder.write("experiment.toml", experiment.to_toml()?)?;
     let recorder = Rc::new(Recorder::create(folder.path())?);
-    let world = Rc::new(DockerWorld::new(engine, &folder.run_name()));
+    let world = Rc::new(DockerWorld::new(engine, &folder.run_name())?);
     let stop = Stop::default();
     listen_for_interrupts(stop.clone());
     let run = Run::new(world.clone(), experiment.clone(), recorder, stop, progress.clone());
@@ -94,8 +92,7 @@ fn finish(
     facts: &serde_json::Map<String, Value>,
 ) -> Result<u8> {
     judged.notes.iter().for_each(|note| eprintln!("note: {note}"));
-    let mut run =
-        output::run_data(experiment, folder, judged, &outcome.nodes, facts, &output::repeat(experiment));
+    let mut run = output::run_data(experiment, folder, judged, &outcome.nodes, facts, &output::repeat(experiment));
     run.judgement.phases_ms = outcome.phases_ms.clone();
     let begun = std::time::Instant::now();
     output::write_reports(folder, &run)?;
@@ -119,8 +116,7 @@ fn finish(
 
 fn write_junit(path: &std::path::Path, run: &RunData) -> Result<()> {
     let xml = reports::junit::render(run).map_err(|error| Error::Harness(error.to_string()))?;
-    std::fs::write(path, xml)
-        .map_err(|error| Error::Harness(format!("failed to write {}: {error}", path.display())))
+    std::fs::write(path, xml).map_err(|error| Error::Harness(format!("failed to write {}: {error}", path.display())))
 }
 
 fn run_json(
@@ -154,8 +150,7 @@ fn run_json(
 fn listen_for_interrupts(stop: Stop) {
     use tokio::signal::unix::{SignalKind, signal};
     tokio::task::spawn_local(async move {
-        let (Ok(mut interrupt), Ok(mut terminate)) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
         else {
             return;
         };
@@ -166,14 +161,7 @@ fn listen_for_interrupts(stop: Stop) {
                 _ = terminate.recv() => {}
             }
             stop.request();
-            eprintln!(
-                "{}",
-                if stop.is_forced() {
-                    "forced"
-                } else {
-                    "stopping: healing, collecting and judging what there is; once more to force"
-                }
-            );
+            eprintln!("{}", if stop.is_forced() { "forced" } else { "stopping: healing, collecting and judging what there is; once more to force" });
         }
     });
 }

@@ -121,8 +121,7 @@ async fn view<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault) -> V
 fn no_target<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault, missing: &NoTarget) {
     let targets: [&str; 0] = [];
     let evidence = json!({ "reason": missing.to_string() });
-    let start =
-        json!({ "fault": fault.id, "targets": targets, "result": FaultResult::Failed, "evidence": evidence });
+    let start = json!({ "fault": fault.id, "targets": targets, "result": FaultResult::Failed, "evidence": evidence });
     run.recorder.nemesis(run.env.now(), &format!("start-{}", fault.kind), start);
     let stop = json!({ "fault": fault.id, "targets": targets, "healed": true, "result": FaultResult::Failed, "evidence": evidence });
     run.recorder.nemesis(run.env.now(), &format!("stop-{}", fault.kind), stop);

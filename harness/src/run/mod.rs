@@ -93,6 +93,9 @@ impl<W: World + 'static> Run<W> {
         phases.begin("provision");
         let provisioned = self.provision().await;
         if self.noted(provisioned) {
+            phases.close();
+            let begun = self.begin().await;
+            self.noted(begun);
             phases.begin("run");
             self.under_faults().await;
             phases.begin("heal");
@@ -121,9 +124,14 @@ impl<W: World + 'static> Run<W> {
         let provisioned = self.stop.or(self.world.provision(&self.experiment, sink)).await;
         let Some(nodes) = provisioned else { return Ok(()) };
         *self.nodes.borrow_mut() = nodes?;
-        if self.stop.is_requested() {
+        Ok(())
+    }
+
+    async fn begin(&self) -> Result<()> {
+        if self.over() {
             return Ok(());
         }
+        self.world.begin().await?;
         self.recorder.nemesis(self.env.now(), "phase", phase("faults"));
         self.world.start_clients().await
     }
@@ -164,10 +172,7 @@ impl<W: World + 'static> Run<W> {
             self.world.advance(Phase::Liveness).await;
         }
         let end = begun + (ttl + bound).as_nanos() as u64;
-        while self.env.now() < end
-            && !self.over()
-            && !self.recorder.live(|live| live.all_granted_since(begun))
-        {
+        while self.env.now() < end && !self.over() && !self.recorder.live(|live| live.all_granted_since(begun)) {
             self.stop.or(self.env.sleep(LOOK)).await;
         }
     }
@@ -184,10 +189,7 @@ impl<W: World + 'static> Run<W> {
             self.env.sleep(LOOK).await;
         }
         if self.ended.get() < clients && !self.stop.is_forced() {
-            self.fail(format!(
-                "{} of {clients} clients did not finish within {FINISH:?}",
-                clients - self.ended.get()
-            ));
+            self.fail(format!("{} of {clients} clients did not finish within {FINISH:?}", clients - self.ended.get()));
         }
     }
 

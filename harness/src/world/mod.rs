@@ -6,11 +6,7 @@ use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
 use checkers::history::Event;
-use nemesis::{
-    evidence::{Evidence, FaultResult},
-    partition::Cut,
-    schedule::ScheduledFault,
-};
+use nemesis::{evidence::{Evidence, FaultResult}, partition::Cut, schedule::ScheduledFault};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use workloads::{
@@ -88,6 +84,8 @@ pub trait World {
     fn env(&self) -> Env;
     /// Makes all nodes, starts the servers and the resource, and returns once each server has really been used.
     async fn provision(&self, experiment: &Experiment, sink: WorldSink) -> Result<Nodes>;
+    /// The run begins: its clock is 0 now.
+    async fn begin(&self) -> Result<()>;
     /// Starts all clients.
     async fn start_clients(&self) -> Result<()>;
     /// Tells all clients to go on to a phase.

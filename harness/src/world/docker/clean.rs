@@ -3,12 +3,33 @@
 use std::collections::HashMap;
 
 use bollard::query_parameters::ListContainersOptionsBuilder;
+use futures_util::future::join_all;
 
 use super::{
     engine::{Engine, LABEL_OWNER, LABEL_RUN, explain},
     layer, network, node, owner,
 };
 use crate::error::{Error, Result};
+
+/// Removes everything of one run, whatever state it is in; what was under way in the engine meanwhile, too.
+pub async fn remove_run(engine: &Engine, run: &str) -> Result<()> {
+    let filter = HashMap::from([("label".to_string(), vec![format!("{LABEL_RUN}={run}")])]);
+    let options = ListContainersOptionsBuilder::default().all(true).filters(&filter).build();
+    for _ in 0..50 {
+        let containers = engine
+            .docker
+            .list_containers(Some(options.clone()))
+            .await
+            .map_err(|error| Error::Harness(format!("failed to list containers: {}", explain(&error))))?;
+        let ids: Vec<String> = containers.into_iter().filter_map(|container| container.id).collect();
+        if ids.is_empty() {
+            break;
+        }
+        let removed = join_all(ids.iter().map(|id| node::remove(engine, id))).await;
+        removed.into_iter().collect::<Result<()>>()?;
+    }
+    network::Network::remove(engine, &network::name(run)).await
+}
 
 /// What was found, and removed unless only looked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

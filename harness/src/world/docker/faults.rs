@@ -34,8 +34,7 @@ impl DockerWorld {
             FaultKind::Kill => self.on_each(&injection.targets, |_| Command::Kill).await,
             FaultKind::Partition => self.on_cuts(&injection.cuts, |cut| self.cut(fault.id, cut)).await,
             FaultKind::Clock => {
-                self.on_each(&injection.targets, |_| Command::Clock { offset_ns: offset_ms * 1_000_000 })
-                    .await
+                self.on_each(&injection.targets, |_| Command::Clock { offset_ns: offset_ms * 1_000_000 }).await
             }
         };
         self.sum_up(outcomes, |_| true)
@@ -58,8 +57,7 @@ impl DockerWorld {
             }
             FaultKind::Clock => {
                 let targets = self.end_of(injection, |_| true);
-                self.on_each(&targets, |node| Command::Clock { offset_ns: self.offset_of(node) * 1_000_000 })
-                    .await
+                self.on_each(&targets, |node| Command::Clock { offset_ns: self.offset_of(node) * 1_000_000 }).await
             }
         };
         let healed = outcomes.iter().all(|(_, outcome)| outcome.is_ok());
@@ -68,7 +66,12 @@ impl DockerWorld {
             FaultKind::Partition => evidence.get("packets").and_then(Value::as_u64).unwrap_or_default() > 0,
             _ => true,
         };
-        Healed { fault: self.sum_up(outcomes, touched), healed }
+        let mut fault = self.sum_up(outcomes, touched);
+        if injection.fault.kind != FaultKind::Partition {
+            // Beside what the start showed, not in its place.
+            fault.evidence = fault.evidence.into_iter().map(|(node, after)| (node, json!({ "after": after }))).collect();
+        }
+        Healed { fault, healed }
     }
 
     /// Takes the fault off the nodes it hit; returns those of which `done` says so, given what is left on them.
@@ -95,9 +98,8 @@ impl DockerWorld {
                 Some(process) => self.start_client(node, Some(*process)).await.map(u64::from),
                 None => self.start_server(node).await,
             };
-            let now_ns = workloads::real_env::monotonic_ns();
-            let done = started
-                .map(|pid| Done { result: Evidence::from_iter([("new_pid".into(), json!(pid))]), now_ns });
+            let now_ns = workloads::real_env::monotonic_ns().wrapping_add_signed(self.ahead_ns.get());
+            let done = started.map(|pid| Done { result: Evidence::from_iter([("new_pid".into(), json!(pid))]), now_ns });
             (node.clone(), done)
         }))
         .await
@@ -145,11 +147,7 @@ impl DockerWorld {
         for (index, (node, outcome)) in outcomes.into_iter().enumerate() {
             match outcome {
                 Ok(done) => {
-                    at = if index == 0 {
-                        self.since_start(done.now_ns)
-                    } else {
-                        at.max(self.since_start(done.now_ns))
-                    };
+                    at = if index == 0 { self.since_start(done.now_ns) } else { at.max(self.since_start(done.now_ns)) };
                     if result == FaultResult::NoEffect && touched(&done.result) {
                         result = FaultResult::Installed;
                     }

@@ -1,14 +1,16 @@
 //! Real servers, clients and the protected resource, each in a container of its own on a network of its own.
 
-pub mod clean;
+mod clock;
 mod engine;
 mod faults;
+pub mod keeper;
 mod layer;
 mod link;
 mod network;
 mod node;
 mod owner;
 mod provision;
+pub mod clean;
 
 use std::{
     cell::{Cell, RefCell},
@@ -20,18 +22,10 @@ use std::{
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
-use workloads::{
-    env::Env,
-    real_env::{RealEnv, monotonic_ns},
-    workload::Phase,
-};
+use workloads::{env::Env, workload::Phase};
 
-pub use self::{
-    engine::{Engine, EngineFacts, explain},
-    layer::hex,
-    owner::boot_id,
-};
-use self::{network::Network, node::Node};
+pub use self::{engine::{Engine, EngineFacts, explain}, owner::boot_id, layer::hex};
+use self::{clock::RunClock, keeper::Keeper, node::Node};
 use super::{Applied, Healed, Injection, Nodes, SHORT, World, WorldSink};
 use crate::{
     agent::protocol::Command,
@@ -47,17 +41,18 @@ pub struct DockerWorld {
     engine: Engine,
     run: String,
     env: Env,
-    /// CLOCK_MONOTONIC of the nodes' kernel at which the run began.
-    start_ns: Cell<u64>,
+    clock: RunClock,
+    /// CLOCK_MONOTONIC of the nodes' kernel less that of ours: 0 unless the engine is elsewhere.
+    ahead_ns: Cell<i64>,
     inner: RefCell<Inner>,
     logs: Rc<RefCell<BTreeMap<String, Vec<u8>>>>,
+    keeper: Keeper,
     /// Set once an end of a container is no longer a failure.
     leaving: Rc<Cell<bool>>,
 }
 
 #[derive(Default)]
 struct Inner {
-    network: Option<Network>,
     nodes: BTreeMap<String, Rc<Node>>,
     names: Nodes,
     family: Option<Family>,
@@ -69,17 +64,19 @@ struct Inner {
 
 impl DockerWorld {
     /// A world on this engine for the run of this name; nothing is made yet.
-    pub fn new(engine: Engine, run: &str) -> DockerWorld {
-        let start_ns = monotonic_ns();
-        DockerWorld {
+    pub fn new(engine: Engine, run: &str) -> Result<DockerWorld> {
+        let clock = RunClock::default();
+        Ok(DockerWorld {
+            keeper: Keeper::start(run)?,
             engine,
             run: run.to_string(),
-            env: Env::new(RealEnv::new(start_ns, 0)),
-            start_ns: Cell::new(start_ns),
+            env: Env::new(clock.clone()),
+            clock,
+            ahead_ns: Cell::new(0),
             inner: RefCell::default(),
             logs: Rc::default(),
             leaving: Rc::default(),
-        }
+        })
     }
 
     fn node(&self, name: &str) -> Result<Rc<Node>, String> {
@@ -87,7 +84,12 @@ impl DockerWorld {
     }
 
     fn since_start(&self, now_ns: u64) -> u64 {
-        now_ns.saturating_sub(self.start_ns.get())
+        now_ns.saturating_sub(self.nodes_origin_ns())
+    }
+
+    /// CLOCK_MONOTONIC of the nodes' kernel at which the run began.
+    fn nodes_origin_ns(&self) -> u64 {
+        self.clock.origin_ns().wrapping_add_signed(self.ahead_ns.get())
     }
 
     /// Asks a server about itself, from its own node; tries for `wait`.
@@ -97,12 +99,8 @@ impl DockerWorld {
         let mut argv: Vec<String> = argv.map(String::from).to_vec();
         argv.push(wait.as_millis().to_string());
         let limit = wait + Duration::from_secs(5);
-        let done = node
-            .link
-            .call(Command::Exec { argv, timeout_ms: limit.as_millis() as u64 }, limit + SHORT)
-            .await?;
-        let said =
-            |name: &str| done.result.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_string();
+        let done = node.link.call(Command::Exec { argv, timeout_ms: limit.as_millis() as u64 }, limit + SHORT).await?;
+        let said = |name: &str| done.result.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_string();
         serde_json::from_str(&said("stdout")).map_err(|_| format!("{}: {}", node.name, said("stderr")))
     }
 }
@@ -115,6 +113,13 @@ impl World for DockerWorld {
 
     async fn provision(&self, experiment: &Experiment, sink: WorldSink) -> Result<Nodes> {
         self.provision_all(experiment, sink).await
+    }
+
+    async fn begin(&self) -> Result<()> {
+        self.clock.begin();
+        let origin = self.nodes_origin_ns().to_string();
+        let resource = self.node("resource").map_err(Error::Harness)?;
+        resource.call(Command::Input(origin)).await.map(drop).map_err(Error::Harness)
     }
 
     async fn start_clients(&self) -> Result<()> {
@@ -148,9 +153,7 @@ impl World for DockerWorld {
         servers
             .iter()
             .zip(probes)
-            .filter_map(|(server, probe)| {
-                probe.ok().filter(|probe| probe.leads).map(|probe| (probe.term, server))
-            })
+            .filter_map(|(server, probe)| probe.ok().filter(|probe| probe.leads).map(|probe| (probe.term, server)))
             .max_by_key(|(term, _)| *term)
             .map(|(_, server)| server.name.clone())
     }
@@ -175,14 +178,8 @@ impl World for DockerWorld {
 
     async fn teardown(&self) -> Result<()> {
         self.leaving.set(true);
-        let (nodes, network) = {
-            let mut inner = self.inner.borrow_mut();
-            (std::mem::take(&mut inner.nodes), inner.network.take())
-        };
-        let removed = join_all(nodes.values().map(|node| node::remove(&self.engine, &node.container))).await;
-        if let Some(network) = network {
-            Network::remove(&self.engine, &network.name).await?;
-        }
-        removed.into_iter().collect()
+        let removed = clean::remove_run(&self.engine, &self.run).await;
+        self.keeper.dismiss();
+        removed
     }
 }

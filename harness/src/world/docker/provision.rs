@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
 
 use futures_util::future::{join_all, try_join_all};
 use serde_json::json;
-use workloads::api::Endpoint;
+use workloads::{api::Endpoint, real_env::monotonic_ns};
 
 use super::{
     DockerWorld, boot_id,
@@ -38,27 +38,17 @@ impl DockerWorld {
     pub(super) async fn provision_all(&self, experiment: &Experiment, sink: WorldSink) -> Result<Nodes> {
         let system = experiment.system();
         let (image, network) = futures_util::future::join(
-            images::resolve(
-                &self.engine,
-                system.family,
-                experiment.version.as_deref(),
-                experiment.image.as_deref(),
-            ),
+            images::resolve(&self.engine, system.family, experiment.version.as_deref(), experiment.image.as_deref()),
             Network::create(&self.engine, &self.run),
         )
         .await;
-        // The network is kept first, so that it is removed whatever the image's fate.
-        let subnet =
-            |last| network.as_ref().map(|network| network.address(last)).unwrap_or([0, 0, 0, 0].into());
+        let subnet = |last| network.as_ref().map(|network| network.address(last)).unwrap_or([0, 0, 0, 0].into());
         let members: Vec<Member> = (0..experiment.nodes as u8)
             .map(|number| Member { node: format!("s{}", number + 1), address: subnet(SERVERS + number) })
             .collect();
-        let client_addresses: Vec<_> =
-            (0..experiment.clients as u8).map(|number| subnet(CLIENTS + number)).collect();
+        let client_addresses: Vec<_> = (0..experiment.clients as u8).map(|number| subnet(CLIENTS + number)).collect();
         let resource_address = subnet(RESOURCE);
-        let network = network?;
-        let network_name = network.name.clone();
-        self.inner.borrow_mut().network = Some(network);
+        let network_name = network?.name;
         let image = image?;
 
         let layer = Layer::of_this_binary()?;
@@ -81,17 +71,10 @@ impl DockerWorld {
         }))
         .await;
         {
-            // Those that came to be are kept before anything is given up, so that they are removed.
             let mut inner = self.inner.borrow_mut();
-            let mut failure = None;
             for node in made {
-                match node {
-                    Ok(node) => drop(inner.nodes.insert(node.name.clone(), Rc::new(node))),
-                    Err(error) => failure = Some(error),
-                }
-            }
-            if let Some(failure) = failure {
-                return Err(failure);
+                let node = node?;
+                inner.nodes.insert(node.name.clone(), Rc::new(node));
             }
             inner.family = Some(system.family);
             inner.names = Nodes {
@@ -99,8 +82,7 @@ impl DockerWorld {
                 clients: (1..=experiment.clients).map(|number| format!("c{number}")).collect(),
                 resource: "resource".into(),
             };
-            inner.plans =
-                members.iter().map(|member| member.node.clone()).zip(plans.iter().cloned()).collect();
+            inner.plans = members.iter().map(|member| member.node.clone()).zip(plans.iter().cloned()).collect();
         }
         let (servers, resource) = futures_util::future::join(
             try_join_all(members.iter().map(|member| self.first_start(member, &plans))),
@@ -116,17 +98,13 @@ impl DockerWorld {
                 addr: format!("{address}:{}", system.family.port()),
             })
             .collect();
-        let resource =
-            Endpoint { node: "resource".into(), addr: format!("{resource_address}:{RESOURCE_PORT}") };
+        let resource = Endpoint { node: "resource".into(), addr: format!("{resource_address}:{RESOURCE_PORT}") };
         let mut inner = self.inner.borrow_mut();
         inner.starts = client_configs(experiment, &endpoints, &resource)
             .into_iter()
             .map(|config| Start { start_ns: 0, seed: experiment.node_seed(&config.node), config })
             .collect();
-        inner.facts.insert(
-            "image".into(),
-            json!({ "reference": image.reference, "id": image.id, "digests": image.digests }),
-        );
+        inner.facts.insert("image".into(), json!({ "reference": image.reference, "id": image.id, "digests": image.digests }));
         inner.facts.insert("versions".into(), json!(versions));
         inner.facts.insert("network".into(), json!(network_name));
         Ok(inner.names.clone())
@@ -166,12 +144,7 @@ impl DockerWorld {
         let node = Node::create(&self.engine, spec, upward).await?;
         match tokio::time::timeout(READY, hello).await {
             Ok(Ok(hello)) => self.agree_on_time(&name, &hello)?,
-            _ => {
-                return Err(Error::Unavailable(format!(
-                    "the agent of {name} did not start: {}",
-                    self.last_words(&name)
-                )));
-            }
+            _ => return Err(Error::Unavailable(format!("the agent of {name} did not start: {}", self.last_words(&name)))),
         }
         Ok(node)
     }
@@ -183,18 +156,14 @@ impl DockerWorld {
             return Err(Error::Harness(format!("{node} runs version {version} of the agent")));
         }
         if *theirs != boot_id() {
-            self.start_ns.set(now_ns.saturating_sub(self.env.now()));
+            self.ahead_ns.set(*now_ns as i64 - monotonic_ns() as i64);
         }
         Ok(())
     }
 
     async fn first_start(&self, member: &Member, plans: &[ServerPlan]) -> Result<(String, String)> {
         let failed = |why: String| {
-            Error::Unavailable(format!(
-                "server {} did not get ready: {why}{}",
-                member.node,
-                self.last_words(&member.node)
-            ))
+            Error::Unavailable(format!("server {} did not get ready: {why}{}", member.node, self.last_words(&member.node)))
         };
         let node = self.node(&member.node).map_err(failed)?;
         let index = self.inner.borrow().names.servers.iter().position(|server| *server == member.node);
@@ -208,14 +177,12 @@ impl DockerWorld {
     }
 
     pub(super) async fn start_server(&self, name: &str) -> Result<u64, String> {
-        let plan =
-            self.inner.borrow().plans.get(name).cloned().ok_or_else(|| format!("{name} is no server"))?;
+        let plan = self.inner.borrow().plans.get(name).cloned().ok_or_else(|| format!("{name} is no server"))?;
         self.start(name, plan.programs).await
     }
 
     async fn start_resource(&self) -> Result<()> {
-        let args =
-            ["resource".to_string(), format!("0.0.0.0:{RESOURCE_PORT}"), self.start_ns.get().to_string()];
+        let args = ["resource".to_string(), format!("0.0.0.0:{RESOURCE_PORT}")];
         let program = Program {
             candidates: vec!["/fencepost".into()],
             args: args.to_vec(),
@@ -229,7 +196,7 @@ impl DockerWorld {
     pub(super) async fn start_client(&self, name: &str, process: Option<u32>) -> Result<u32, String> {
         let start = self.inner.borrow().starts.iter().find(|start| start.config.node == name).cloned();
         let mut start = start.ok_or_else(|| format!("{name} is no client"))?;
-        start.start_ns = self.start_ns.get();
+        start.start_ns = self.nodes_origin_ns();
         if let Some(process) = process {
             start.config.first_process = process;
             start.seed = start.seed.wrapping_add(u64::from(process));
@@ -255,10 +222,6 @@ impl DockerWorld {
         let log = logs.get(node).map(|log| String::from_utf8_lossy(log).into_owned()).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         let last = &lines[lines.len().saturating_sub(8)..];
-        if last.is_empty() {
-            String::new()
-        } else {
-            format!("\n  its log ends:\n    {}", last.join("\n    "))
-        }
+        if last.is_empty() { String::new() } else { format!("\n  its log ends:\n    {}", last.join("\n    ")) }
     }
 }
