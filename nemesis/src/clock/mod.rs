@@ -105,36 +105,46 @@ pub enum ClockError {
 ///
 /// Evidence: `{"offset_ms":3000.0,"pids":[12],"observed_ms":[3000.01]}`.
 pub fn move_tree(pid: i32, offset_ns: i64) -> Result<Evidence, ClockError> {
-    let pids = process::tree(pid);
-    if pids.is_empty() {
-        return Err(ClockError::Gone(pid));
-    }
-    let mut observed_ms = Vec::new();
-    for &pid in &pids {
+    let observed = in_tree(pid, |pid| {
         install(pid, offset_ns)?;
-        observed_ms.push(milliseconds(verified(pid, offset_ns)?.offset_ns));
-    }
-    Ok(Evidence::from_iter([
-        ("offset_ms".into(), json!(milliseconds(offset_ns))),
-        ("pids".into(), json!(pids)),
-        ("observed_ms".into(), json!(observed_ms)),
-    ]))
+        verified(pid, offset_ns)
+    })?;
+    if observed.is_empty() { Err(ClockError::Gone(pid)) } else { Ok(evidence(offset_ns, &observed)) }
 }
 
-/// Sets the clocks of `pid` and its descendants right and reads each back. A clock that was never moved is no error.
+/// Sets the clocks of `pid` and its descendants right and reads each back. No error: a clock that was never moved, and a
+/// process that is gone, whose evidence names no pid.
 ///
 /// Evidence as that of [`move_tree`], with an offset of 0.
 pub fn restore_tree(pid: i32) -> Result<Evidence, ClockError> {
-    let pids = process::tree(pid);
-    let mut observed_ms = Vec::new();
-    for &pid in &pids {
-        observed_ms.push(milliseconds(remove(pid)?.offset_ns));
+    Ok(evidence(0, &in_tree(pid, remove)?))
+}
+
+/// Does something to `pid` and each of its descendants, passing over descendants that end meanwhile.
+fn in_tree(
+    pid: i32,
+    act: impl Fn(i32) -> Result<Observed, ClockError>,
+) -> Result<Vec<(i32, Observed)>, ClockError> {
+    let mut done = Vec::new();
+    for member in process::tree(pid) {
+        match act(member) {
+            Ok(observed) => done.push((member, observed)),
+            Err(_) if member != pid && process::stat(member).is_none_or(|stat| stat.state == 'Z') => {}
+            Err(error) => return Err(error),
+        }
     }
-    Ok(Evidence::from_iter([
-        ("offset_ms".into(), json!(0.0)),
+    Ok(done)
+}
+
+fn evidence(offset_ns: i64, observed: &[(i32, Observed)]) -> Evidence {
+    let pids: Vec<i32> = observed.iter().map(|(pid, _)| *pid).collect();
+    let observed_ms: Vec<f64> =
+        observed.iter().map(|(_, observed)| milliseconds(observed.offset_ns)).collect();
+    Evidence::from_iter([
+        ("offset_ms".into(), json!(milliseconds(offset_ns))),
         ("pids".into(), json!(pids)),
         ("observed_ms".into(), json!(observed_ms)),
-    ]))
+    ])
 }
 
 /// How far a clock may be from where it was put, beyond what the reading leaves open: a step of the host's own clock.

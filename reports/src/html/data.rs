@@ -2,7 +2,7 @@
 //!
 //! | field | meaning |
 //! |---|---|
-//! | `end` | ns |
+//! | `start`, `end` | what there is to see, ns |
 //! | `lanes` | `[name, 1 for a client or 0]` |
 //! | `locks`, `fs`, `errors` | strings, referred to by position |
 //! | `shapes` | lists of keys: a value `[shape, a, b]` is an object with these keys; an asked value of -1 - shape: those keys of the one got |
@@ -47,6 +47,7 @@ pub(super) fn embed(run: &RunData, timeline: &Timeline) -> String {
         })
         .collect();
     let data = json!({
+        "start": timeline.start_ns,
         "end": timeline.end_ns,
         "lanes": timeline.lanes.iter().map(|lane| json!([lane.name, u8::from(lane.kind == LaneKind::Client)])).collect::<Vec<_>>(),
         "locks": timeline.locks,

@@ -1,7 +1,7 @@
 use plotters::{coord::Shift, prelude::*};
 
 use super::PlotError;
-use crate::judgement::FaultRecord;
+use crate::{judgement::FaultRecord, timeline::Timeline};
 
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
@@ -79,6 +79,12 @@ fn put_legend(top: &Area, title: &str, legend: &[(Sign, String)]) -> Result<(), 
         x += 34 + 13 * label.chars().count() as i32 / 2;
     }
     Ok(())
+}
+
+/// What the time axis spans.
+pub(super) fn seconds(timeline: &Timeline) -> (f64, f64) {
+    let start = timeline.start_ns as f64 / 1e9;
+    (start, (timeline.end_ns as f64 / 1e9).max(start + 0.001))
 }
 
 /// A fault's band between two heights of the plot.

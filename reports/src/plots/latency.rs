@@ -17,7 +17,7 @@ const CELLS: (f64, f64) = (240.0, 54.0);
 /// One point an operation, at the time of its invocation.
 pub(super) fn draw(run: &RunData, timeline: &Timeline) -> Result<String, PlotError> {
     let fs = functions(timeline);
-    let end = (timeline.end_ns as f64 / 1e9).max(0.001);
+    let (start, end) = frame::seconds(timeline);
     let points = points(timeline, &fs);
     let low = points.iter().map(|p| p.ms).fold(f64::INFINITY, f64::min).clamp(0.01, 1.0);
     let high = points.iter().map(|p| p.ms).fold(0.0, f64::max).max(low * 10.0) * 1.3;
@@ -31,7 +31,7 @@ pub(super) fn draw(run: &RunData, timeline: &Timeline) -> Result<String, PlotErr
             .margin_right(10)
             .x_label_area_size(26)
             .y_label_area_size(58)
-            .build_cartesian_2d(0.0..end, (low..high).log_scale())
+            .build_cartesian_2d(start..end, (low..high).log_scale())
             .map_err(error)?;
         let bands = run.judgement.faults.iter().map(|fault| frame::band(fault, timeline.end_ns, low, high));
         chart.draw_series(bands).map_err(error)?;
@@ -66,7 +66,7 @@ struct Point {
 
 /// What is drawn, without those that would cover each other.
 fn points(timeline: &Timeline, fs: &[&str]) -> Vec<Point> {
-    let end_ns = timeline.end_ns.max(1) as f64;
+    let length_ns = timeline.end_ns.saturating_sub(timeline.start_ns).max(1) as f64;
     let mut taken = BTreeSet::new();
     let mut points = Vec::new();
     for operation in &timeline.operations {
@@ -74,7 +74,7 @@ fn points(timeline: &Timeline, fs: &[&str]) -> Vec<Point> {
             continue;
         };
         let ms = (ns as f64 / 1e6).max(0.01);
-        let column = (operation.start_ns as f64 / end_ns * CELLS.0) as u64;
+        let column = ((operation.start_ns - timeline.start_ns) as f64 / length_ns * CELLS.0) as u64;
         let row = (ms.log10() / 6.0 * CELLS.1) as i64;
         if taken.insert((column, row, f, operation.outcome as u8)) {
             points.push(Point { s: operation.start_ns as f64 / 1e9, ms, f, outcome: operation.outcome });

@@ -15,8 +15,8 @@ const BINS: u64 = 150;
 
 /// Completions per second by outcome.
 pub(super) fn draw(run: &RunData, timeline: &Timeline) -> Result<String, PlotError> {
-    let width_ns = width_ns(timeline.end_ns);
-    let end = (timeline.end_ns as f64 / 1e9).max(0.001);
+    let width_ns = width_ns(timeline.end_ns - timeline.start_ns);
+    let (start, end) = frame::seconds(timeline);
     let outcomes = [
         (Outcome::Ok, "ok", SERIES[0]),
         (Outcome::Fail, "failed", SERIES[1]),
@@ -35,7 +35,7 @@ pub(super) fn draw(run: &RunData, timeline: &Timeline) -> Result<String, PlotErr
             .margin_right(10)
             .x_label_area_size(26)
             .y_label_area_size(58)
-            .build_cartesian_2d(0.0..end, 0.0..high)
+            .build_cartesian_2d(start..end, 0.0..high)
             .map_err(error)?;
         let bands = run.judgement.faults.iter().map(|fault| frame::band(fault, timeline.end_ns, 0.0, high));
         chart.draw_series(bands).map_err(error)?;
@@ -59,23 +59,25 @@ pub(super) fn draw(run: &RunData, timeline: &Timeline) -> Result<String, PlotErr
     })
 }
 
-fn width_ns(end_ns: u64) -> u64 {
-    let fits = |ms: &&u64| end_ns / (**ms * 1_000_000) < BINS;
-    let largest = (end_ns / BINS / 1_000_000).max(1);
+fn width_ns(length_ns: u64) -> u64 {
+    let fits = |ms: &&u64| length_ns / (**ms * 1_000_000) < BINS;
+    let largest = (length_ns / BINS / 1_000_000).max(1);
     WIDTHS_MS.iter().find(fits).copied().unwrap_or(largest) * 1_000_000
 }
 
 /// Corners of a step line: seconds and operations per second.
 fn steps(timeline: &Timeline, outcome: Outcome, width_ns: u64) -> Vec<(f64, f64)> {
-    let mut bins = vec![0u64; usize::try_from(timeline.end_ns / width_ns).unwrap_or(0) + 1];
+    let mut bins =
+        vec![0u64; usize::try_from((timeline.end_ns - timeline.start_ns) / width_ns).unwrap_or(0) + 1];
     for operation in timeline.operations.iter().filter(|op| op.outcome == outcome && op.f != "lapse") {
         if let Some(end) = operation.end_ns {
-            bins[(end.min(timeline.end_ns) / width_ns) as usize] += 1;
+            bins[((end.min(timeline.end_ns) - timeline.start_ns) / width_ns) as usize] += 1;
         }
     }
     let width_s = width_ns as f64 / 1e9;
     let end_s = timeline.end_ns as f64 / 1e9;
-    let corner = |i: usize| (i as f64 * width_s).min(end_s);
+    let start_s = timeline.start_ns as f64 / 1e9;
+    let corner = |i: usize| (start_s + i as f64 * width_s).min(end_s);
     bins.iter()
         .enumerate()
         .flat_map(|(i, n)| [corner(i), corner(i + 1)].map(|s| (s, *n as f64 / width_s)))

@@ -23,6 +23,11 @@ impl Layout {
         Layout { width: options.width.max(60), color: options.color }
     }
 
+    /// Whether there is room for what is only good to know.
+    pub(super) fn is_wide(&self) -> bool {
+        self.width >= 100
+    }
+
     /// A heading of a section.
     pub(super) fn heading(&self, text: &str) -> String {
         self.paint(Style::new().bold(), text)

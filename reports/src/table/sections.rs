@@ -113,10 +113,10 @@ pub(super) fn operations(run: &RunData, timeline: &Timeline, layout: &Layout) ->
 pub(super) fn faults(run: &RunData, layout: &Layout) -> Option<String> {
     let faults = &run.judgement.faults;
     let recovery = |fault: &FaultRecord| words::recovery_ms(&run.judgement, fault.id)[0];
-    let recovers = faults.iter().any(|fault| recovery(fault).is_some());
+    let recovers = layout.is_wide() && faults.iter().any(|fault| recovery(fault).is_some());
     let mut head = vec!["#", "fault", "target", "from s", "to s", "result", "healed", "evidence"];
     if recovers {
-        head.push("next grant");
+        head.push("regrant");
     }
     let mut rows = vec![head.into_iter().map(|head| layout.dim(head)).collect::<Vec<_>>()];
     for fault in faults {

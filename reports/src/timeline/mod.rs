@@ -17,6 +17,8 @@ use crate::run::RunData;
 /// A run's history, ready to draw.
 #[derive(Clone, Debug)]
 pub struct Timeline {
+    /// Nanoseconds since the run began: nothing worth drawing happens earlier, such as while servers start.
+    pub start_ns: u64,
     /// Nanoseconds since the run began: nothing happens later.
     pub end_ns: u64,
     /// Clients first, then servers.
@@ -43,7 +45,7 @@ impl Timeline {
             .flat_map(|(i, op)| op.events().map(move |event| (event, i)))
             .map(|(event, i)| (run.events[event].index, i))
             .collect();
-        Timeline { end_ns, lanes, locks, operations, holds, by_index }
+        Timeline { start_ns: start_of(run, end_ns), end_ns, lanes, locks, operations, holds, by_index }
     }
 
     /// The operation that the history event with this index belongs to, as a position in [`Timeline::operations`].
@@ -60,6 +62,13 @@ impl Timeline {
     pub fn lanes_of(&self, kind: LaneKind) -> usize {
         self.lanes.iter().filter(|lane| lane.kind == kind).count()
     }
+}
+
+/// The first event; the run's own begin where that is hardly earlier.
+fn start_of(run: &RunData, end_ns: u64) -> u64 {
+    let first = run.events.iter().map(|event| event.time);
+    let first = first.chain(run.judgement.faults.iter().map(|fault| fault.start_ns)).min().unwrap_or(0);
+    if first < end_ns / 20 { 0 } else { first }
 }
 
 fn end_of(run: &RunData) -> u64 {

@@ -105,7 +105,11 @@ fn fault_id(row: Row<'_>) -> u32 {
 /// The evidence of the whole span completes that of its start.
 fn merge(evidence: &mut Json, more: Json) {
     match (evidence, more) {
-        (Json::Object(evidence), Json::Object(more)) => evidence.extend(more),
+        (Json::Object(evidence), Json::Object(more)) => {
+            for (key, value) in more {
+                merge(evidence.entry(key).or_insert(Json::Null), value);
+            }
+        }
         (_, Json::Null) => {}
         (evidence, more) => *evidence = more,
     }

@@ -152,6 +152,11 @@ impl World for SimWorld {
         Ok(names)
     }
 
+    async fn begin(&self) -> Result<()> {
+        self.harness.begin_run();
+        Ok(())
+    }
+
     async fn start_clients(&self) -> Result<()> {
         let clients = self.inner.borrow().names.clients.clone();
         clients.iter().for_each(|client| self.start_client(client, None));

@@ -40,7 +40,7 @@ function drawAxis(pen) {
   pen.textAlign = "center";
   pen.textBaseline = "middle";
   for (let t = Math.ceil(view.t0 / step) * step; t <= view.t1; t += step) {
-    if (t < 0 || t > END) continue;
+    if (t < BEGIN || t > END) continue;
     const x = Math.round(xOf(t)) + 0.5;
     pen.strokeStyle = colors.line;
     pen.beginPath(); pen.moveTo(x, AXIS - 3); pen.lineTo(x, view.height); pen.stroke();
@@ -143,7 +143,7 @@ function drawOperations(pen, lane) {
 
 function drawMinimap() {
   const width = minimap.clientWidth, height = 34, pen = surface(minimap, width, height);
-  const x = (t) => GUTTER + (t / END) * (width - GUTTER - RIGHT);
+  const x = (t) => GUTTER + ((t - BEGIN) / LENGTH) * (width - GUTTER - RIGHT);
   pen.fillStyle = colors.fault; pen.globalAlpha = 0.25;
   for (const fault of faults) pen.fillRect(x(fault.t0), 0, Math.max(x(fault.t1) - x(fault.t0), 1), height);
   pen.globalAlpha = 0.85;
@@ -161,7 +161,7 @@ function drawMinimap() {
   pen.globalAlpha = 1; pen.fillStyle = colors.bad;
   for (const v of violations) pen.fillRect(x(v.t0), 0, Math.max(x(v.t1) - x(v.t0), 2), 6);
   pen.fillStyle = colors.ground; pen.globalAlpha = 0.62;
-  const from = x(Math.max(view.t0, 0)), to = x(Math.min(view.t1, END));
+  const from = x(Math.max(view.t0, BEGIN)), to = x(Math.min(view.t1, END));
   pen.fillRect(GUTTER, 0, from - GUTTER, height);
   pen.fillRect(to, 0, width, height);
   pen.globalAlpha = 1; pen.strokeStyle = colors.focus; pen.lineWidth = 1.5;

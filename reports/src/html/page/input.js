@@ -108,7 +108,7 @@ document.addEventListener("keydown", (event) => {
 
 function centreOnMap(event) {
   const box = minimap.getBoundingClientRect(), half = (view.t1 - view.t0) / 2;
-  const t = ((event.clientX - box.left - GUTTER) / (box.width - GUTTER - RIGHT)) * END;
+  const t = BEGIN + ((event.clientX - box.left - GUTTER) / (box.width - GUTTER - RIGHT)) * LENGTH;
   show(t - half, t + half);
 }
 minimap.addEventListener("pointerdown", (event) => {

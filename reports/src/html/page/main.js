@@ -1,5 +1,7 @@
 // Puts it all together, and says what a machine may want to know.
 function paint() {
+  cancelAnimationFrame(scheduled);
+  scheduled = null;
   view.width = stage.clientWidth;
   drawLanes();
   drawMarks(drag?.range);
@@ -43,7 +45,9 @@ function recolor() {
   schedule();
 }
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolor);
-new ResizeObserver(schedule).observe(stage);
+new ResizeObserver(() => {
+  if (stage.clientWidth !== view.width) schedule();
+}).observe(stage);
 window.addEventListener("hashchange", fromHash);
 
 if (data.locks.length > 1) {
@@ -76,5 +80,6 @@ drawLegend();
 fillFilters();
 showAll();
 paint();
+// What is measured stands now, so a jump from the address scrolls to the right place.
 fromHash();
 window.fencepost.ready = true;

@@ -2,7 +2,7 @@
 // The run as objects. All times are nanoseconds since the run began.
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("run-data").textContent);
-const END = data.end || 1e9;
+const BEGIN = data.start, END = data.end > BEGIN ? data.end : BEGIN + 1e9, LENGTH = END - BEGIN;
 const OUTCOMES = ["ok", "fail", "info", "open"];
 const ACQUIRES = new Set(["acquire", "campaign"]);
 

@@ -4,8 +4,8 @@ const MANY = lanes.length > 24;
 const HOLD = MANY ? 10 : 18, STRIP = MANY ? 8 : 14, GAP = MANY ? 6 : 12;
 const MIN_SPAN = 20e3, DRAWN_LANES = 400;
 
-const view = { t0: 0, t1: END, width: 800, height: 0, lock: null, selected: null, violation: null, lane: 0 };
-let scheduled = false;
+const view = { t0: BEGIN, t1: END, width: 800, height: 0, lock: null, selected: null, violation: null, lane: 0 };
+let scheduled = null;
 
 function layOut() {
   let y = AXIS + (faultRows ? faultRows * FAULT_ROW + 6 : 0);
@@ -30,9 +30,9 @@ const stripY = (lane) => lane.y + GAP / 2 + lane.rows * (HOLD + 3) + STRIP / 2 -
 const hiddenByLock = (item) => view.lock !== null && item.lock !== undefined && item.lock !== view.lock;
 
 function show(t0, t1) {
-  const length = Math.min(Math.max(t1 - t0, MIN_SPAN), END * 1.02);
+  const length = Math.min(Math.max(t1 - t0, MIN_SPAN), LENGTH * 1.02);
   const middle = (t0 + t1) / 2;
-  const from = Math.min(Math.max(middle - length / 2, -END * 0.01), END * 1.01 - length);
+  const from = Math.min(Math.max(middle - length / 2, BEGIN - LENGTH * 0.01), END + LENGTH * 0.01 - length);
   view.t0 = from;
   view.t1 = from + length;
   schedule();
@@ -40,13 +40,11 @@ function show(t0, t1) {
 const pan = (share) => show(view.t0 + (view.t1 - view.t0) * share, view.t1 + (view.t1 - view.t0) * share);
 function zoom(factor, at = (view.t0 + view.t1) / 2) {
   const length = view.t1 - view.t0;
-  const now = Math.min(Math.max(length * factor, MIN_SPAN), END * 1.02) / length;
+  const now = Math.min(Math.max(length * factor, MIN_SPAN), LENGTH * 1.02) / length;
   show(at - (at - view.t0) * now, at + (view.t1 - at) * now);
 }
-const showAll = () => show(-END * 0.01, END * 1.01);
+const showAll = () => show(BEGIN - LENGTH * 0.01, END + LENGTH * 0.01);
 
 function schedule() {
-  if (scheduled) return;
-  scheduled = true;
-  requestAnimationFrame(() => { scheduled = false; paint(); });
+  scheduled ??= requestAnimationFrame(paint);
 }

@@ -192,3 +192,15 @@ fn hostile_strings_stay_text() {
     assert_eq!(page.number("document.scripts.length"), 2);
     page.assert_quiet();
 }
+
+#[test]
+fn a_run_behind_a_slow_start() {
+    let run = sample::late();
+    let Some(mut page) = open("late", &run, "light") else { return };
+    page.assert_counts(&run);
+    let begin = page.browser.evaluate("fencepost.view[0]").as_f64().unwrap();
+    assert!(begin > 39e9, "the view begins {begin} ns after the run, long before anything happens");
+    page.browser.press("n");
+    page.assert_focus(&run, 1);
+    page.assert_quiet();
+}

@@ -96,6 +96,22 @@ pub fn election() -> RunData {
     run
 }
 
+/// The broken run behind servers that took their time to start.
+pub fn late() -> RunData {
+    let mut run = broken();
+    let late = 40_000 * MS;
+    run.events.iter_mut().for_each(|event| event.time += late);
+    for fault in &mut run.judgement.faults {
+        fault.start_ns += late;
+        fault.end_ns = fault.end_ns.map(|end| end + late);
+    }
+    for violation in run.judgement.checks.values_mut().flat_map(|check| &mut check.violations) {
+        violation.start_ns += late;
+        violation.end_ns += late;
+    }
+    run
+}
+
 /// Nothing happened at all.
 pub fn empty() -> RunData {
     let mut run = Recording::new(5).finish("redis/set-nx", "7.0.15");
