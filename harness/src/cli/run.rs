@@ -6,7 +6,7 @@ use reports::run::RunData;
 use serde_json::{Value, json};
 use workloads::workload::Workload;
 
-use super::{RunArgs, WorkloadArg, output, runtime};
+use super::{RunArgs, WorkloadArg, output, runtime, simulate};
 use crate::{
     error::{Error, Result, exit},
     experiment::{Experiment, Flags, On},
@@ -23,10 +23,18 @@ use crate::{
 /// Runs the experiment and returns the exit code that its verdict asks for.
 pub fn main(args: RunArgs) -> Result<u8> {
     let experiment = Experiment::resolve(&args.what, &flags(&args))?;
+    // The simulation runs outside of the asynchronous runtime, on this thread alone.
+    if experiment.on == On::Sim || (experiment.on == On::Auto && !engine_answers()) {
+        return simulate::main(&args, experiment);
+    }
     runtime::block_on(run(args, experiment))
 }
 
-fn flags(args: &RunArgs) -> Flags {
+fn engine_answers() -> bool {
+    runtime::block_on(Engine::connect()).is_ok()
+}
+
+pub(super) fn flags(args: &RunArgs) -> Flags {
     Flags {
         on: args.on,
         faults: args.faults.clone(),
@@ -48,10 +56,8 @@ fn flags(args: &RunArgs) -> Flags {
     }
 }
 
-async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
-    if experiment.on == On::Sim {
-        return Err(Error::Unavailable("the simulated world is not part of this build; use --on docker".into()));
-    }
+/// Runs the experiment on real servers.
+pub(super) async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
     let engine = Engine::connect().await?;
     // Tidying is a courtesy: what cannot be removed now is told by `doctor` and removed by `clean`.
     let _ = clean::remove_abandoned(&engine).await;
@@ -74,7 +80,7 @@ async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
         folder.write(&format!("nodes/{node}/process.log"), log)?;
     }
     let facts = world.facts();
-    folder.write("run.json", run_json(&args, &experiment, &outcome, &facts)?)?;
+    folder.write("run.json", run_json(&args, &experiment, &outcome, &facts, "docker")?)?;
     let begun = std::time::Instant::now();
     let version = stored::version(&json!(facts));
     let judged = judge(folder.path(), &experiment, &outcome, "docker", version)?;
@@ -83,7 +89,7 @@ async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
 }
 
 /// Writes the reports, prints the result, and chooses the exit code.
-fn finish(
+pub(super) fn finish(
     args: &RunArgs,
     experiment: &Experiment,
     folder: &RunFolder,
@@ -119,16 +125,17 @@ fn write_junit(path: &std::path::Path, run: &RunData) -> Result<()> {
     std::fs::write(path, xml).map_err(|error| Error::Harness(format!("failed to write {}: {error}", path.display())))
 }
 
-fn run_json(
+pub(super) fn run_json(
     args: &RunArgs,
     experiment: &Experiment,
     outcome: &Outcome,
     facts: &serde_json::Map<String, Value>,
+    world: &str,
 ) -> Result<String> {
     let json = json!({
         "format": 1,
         "fencepost": env!("CARGO_PKG_VERSION"),
-        "world": "docker",
+        "world": world,
         "asked": args.what,
         "repeat": output::repeat(experiment),
         "experiment": experiment.name,

@@ -333,24 +333,21 @@ where
 }
 
 async fn converse<Q: Debug + 'static, R: Debug + 'static>(line: Rc<Line>, handle: impl Fn(Request<Q, R>)) {
-    while !line.closed.get() {
-        let ask = tokio::select! {
-            biased;
-            () = line.changed.notified() => continue,
-            ask = line.connection.recv::<Ask<Q>>() => ask,
-        };
+    // A line that was hung up ends when the client, having heard of it, closes its end too.
+    while let Ok(ask) = line.connection.recv::<Ask<Q>>().await {
         match ask {
-            Ok(Ask::Call(id, body)) => {
+            _ if line.closed.get() => {}
+            Ask::Call(id, body) => {
                 let reply = Responder { line: line.clone(), id, kind: std::marker::PhantomData };
                 handle(Request { body, reply });
             }
-            Ok(Ask::Cancel(id)) => {
+            Ask::Cancel(id) => {
                 line.cancelled.borrow_mut().push(id);
                 line.changed.notify_waiters();
             }
-            Err(_) => line.close(),
         }
     }
+    line.close();
 }
 
 impl Line {

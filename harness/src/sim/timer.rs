@@ -1,6 +1,14 @@
-//! What happens when: one heap of everything that lies in the future.
+//! What happens when: a heap of the near future, and buckets of what lies further off. Most timers are time limits
+//! that are cancelled long before they are due: those never reach the heap.
 
-use std::{cmp::Ordering, collections::BinaryHeap, task::Waker};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BinaryHeap},
+    task::Waker,
+};
+
+/// A bucket holds 2^24 ns, about 17 ms.
+const BUCKET_BITS: u32 = 24;
 
 /// Something that happens at a fixed time.
 pub(super) enum Event {
@@ -45,10 +53,16 @@ struct Slot {
     waker: Option<Waker>,
 }
 
-/// The heap and the sleepers.
+/// The future and the sleepers.
 #[derive(Default)]
 pub(super) struct Timers {
-    heap: BinaryHeap<Entry>,
+    /// What comes before the horizon.
+    near: BinaryHeap<Entry>,
+    /// What comes later, by bucket, in the order of scheduling.
+    far: BTreeMap<u64, Vec<Entry>>,
+    horizon: u64,
+    /// Emptied buckets, to be filled again.
+    spare: Vec<Vec<Entry>>,
     sequence: u64,
     slots: Vec<Slot>,
     free: Vec<u32>,
@@ -57,20 +71,32 @@ pub(super) struct Timers {
 impl Timers {
     pub(super) fn schedule(&mut self, time: u64, event: Event) {
         self.sequence += 1;
-        self.heap.push(Entry { time, sequence: self.sequence, event });
+        let entry = Entry { time, sequence: self.sequence, event };
+        if time < self.horizon {
+            self.near.push(entry);
+        } else {
+            let spare = &mut self.spare;
+            self.far
+                .entry(time >> BUCKET_BITS)
+                .or_insert_with(|| spare.pop().unwrap_or_default())
+                .push(entry);
+        }
     }
 
     /// Time of the next event that still matters.
     pub(super) fn next_time(&mut self) -> Option<u64> {
-        while let Some(entry) = self.heap.peek() {
-            match entry.event {
-                Event::Timer { slot, generation } if self.slots[slot as usize].generation != generation => {
-                    self.heap.pop();
+        loop {
+            while let Some(entry) = self.near.peek() {
+                if is_live(&self.slots, &entry.event) {
+                    return Some(entry.time);
                 }
-                _ => return Some(entry.time),
+                self.near.pop();
             }
+            let (bucket, mut entries) = self.far.pop_first()?;
+            self.horizon = (bucket + 1) << BUCKET_BITS;
+            self.near.extend(entries.drain(..).filter(|entry| is_live(&self.slots, &entry.event)));
+            self.spare.push(entries);
         }
-        None
     }
 
     /// Takes the next event if it is due at `now`.
@@ -78,7 +104,7 @@ impl Timers {
         if self.next_time()? > now {
             return None;
         }
-        self.heap.pop().map(|entry| entry.event)
+        self.near.pop().map(|entry| entry.event)
     }
 
     pub(super) fn sleep(&mut self, deadline: u64, waker: Waker) -> u32 {
@@ -110,5 +136,48 @@ impl Timers {
         entry.generation = entry.generation.wrapping_add(1);
         entry.waker = None;
         self.free.push(slot);
+    }
+}
+
+/// A sleeper that was dropped is forgotten where it lies.
+fn is_live(slots: &[Slot], event: &Event) -> bool {
+    match event {
+        Event::Timer { slot, generation } => slots[*slot as usize].generation == *generation,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_comes_in_time_order_and_the_forgotten_not_at_all() {
+        let mut timers = Timers::default();
+        let rng = crate::sim::rng::Rng::new(1, 0);
+        let mut expected = Vec::new();
+        let mut now = 0;
+        for round in 0..2000u32 {
+            let time = now + rng.below(1 << (10 + round % 28));
+            match rng.below(3) {
+                0 => {
+                    let slot = timers.sleep(time, Waker::noop().clone());
+                    timers.forget(slot);
+                }
+                _ => {
+                    timers.schedule(time, Event::Arrival(round));
+                    expected.push((time, round));
+                }
+            }
+            if rng.below(4) == 0 {
+                expected.sort_unstable();
+                if let Some(time) = timers.next_time() {
+                    now = time;
+                    let Some(Event::Arrival(number)) = timers.pop(now) else { panic!("an arrival is due") };
+                    assert_eq!(expected.remove(0), (time, number));
+                }
+            }
+        }
+        assert!(timers.pop(u64::MAX).is_some());
     }
 }
