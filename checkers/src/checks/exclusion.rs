@@ -1,56 +1,36 @@
-use std::{cmp::Reverse, collections::BinaryHeap};
-
 use super::{
-    findings::{Findings, LISTED, figures},
+    findings::{Findings, figures},
     say::{Ms, ms},
     table::{Ending, Hold, LockTable},
 };
-use crate::verdict::{CheckResult, Violation};
+use crate::{
+    special::belief::{Belief, overlaps},
+    verdict::{CheckResult, Violation},
+};
 
-/// Two holds of one lock overlap. Every overlapping pair counts as one violation.
+/// Two holds of one lock overlap. Every hold that began while another process held the lock is one violation, shown
+/// with the one among those that lasts longest.
 ///
 /// A hold that begins at the very moment in which another ends does not overlap it: what happened at one time may
-/// have happened in either order. O(n log n) beside the pairs that are listed.
+/// have happened in either order.
 pub(super) fn exclusion(table: &LockTable<'_>) -> CheckResult {
-    let overlaps = overlaps(table);
+    let mut by_lock: Vec<Vec<Belief>> = vec![Vec::new(); table.locks.len()];
+    for (place, hold) in table.holds.iter().enumerate() {
+        let (from, until) = (hold.start.time, hold.end.time);
+        by_lock[hold.lock as usize].push(Belief { owner: hold.process, from, until, op: place as u32 });
+    }
+    let mut findings = Findings::new();
+    for overlap in by_lock.iter().flat_map(|beliefs| overlaps(beliefs)) {
+        let hold = |belief: Belief| &table.holds[belief.op as usize];
+        findings.push((hold(overlap.first), hold(overlap.second)));
+    }
     let reason = "two holds of one lock overlap";
-    overlaps.judge(
+    findings.judge(
         None,
         reason,
         |(_, later)| later.start.time,
         |(earlier, later)| tell(table, earlier, later),
     )
-}
-
-/// All overlapping pairs, the one that began first in front; of each lock at least the first hundred are listed.
-fn overlaps<'t>(table: &'t LockTable<'_>) -> Findings<(&'t Hold, &'t Hold)> {
-    let mut holds: Vec<&Hold> = table.holds.iter().collect();
-    holds.sort_by_key(|hold| (hold.lock, hold.start.time, hold.end.time, hold.start.index));
-    let mut findings = Findings::new();
-    for of_lock in holds.chunk_by(|a, b| a.lock == b.lock) {
-        sweep(of_lock, &mut findings);
-    }
-    findings
-}
-
-/// Holds come by start and then by end, so an earlier one overlaps exactly if it ends after the next one's start.
-fn sweep<'t>(holds: &[&'t Hold], findings: &mut Findings<(&'t Hold, &'t Hold)>) {
-    let mut active: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
-    let mut listed = 0;
-    for (i, later) in holds.iter().enumerate() {
-        while active.peek().is_some_and(|Reverse((end, _))| *end <= later.start.time) {
-            active.pop();
-        }
-        findings.count += active.len() as u64;
-        if listed < LISTED {
-            let mut earlier: Vec<usize> = active.iter().map(|Reverse((_, j))| *j).collect();
-            earlier.sort_unstable();
-            earlier.truncate(LISTED - listed);
-            listed += earlier.len();
-            findings.found.extend(earlier.into_iter().map(|j| (holds[j], *later)));
-        }
-        active.push(Reverse((later.end.time, i)));
-    }
 }
 
 fn tell(table: &LockTable<'_>, earlier: &Hold, later: &Hold) -> Violation {

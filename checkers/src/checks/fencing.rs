@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     history::{Outcome, ResourceEntry, ResourceOp},
+    special::fencing::{self as guard, Answer, Request},
     verdict::{CheckResult, Violation},
 };
 
@@ -37,7 +38,7 @@ enum Breach<'t, 'h> {
     RefusedHighest(&'t ResourceEntry),
     /// By intervals: the first returned before the second was invoked, and both were taken.
     TookAfter(&'t Access<'h>, &'t Access<'h>),
-    /// By intervals: refused before any request with a higher token was invoked.
+    /// By intervals: refused before any request with a higher token can have been taken.
     RefusedFirst(&'t Access<'h>),
 }
 
@@ -96,46 +97,34 @@ fn refused_seq(breach: &Breach<'_, '_>) -> Option<u64> {
 }
 
 fn judge_intervals<'t, 'h>(table: &'t LockTable<'h>, findings: &mut Findings<Breach<'t, 'h>>) {
-    let mut by_lock: BTreeMap<u32, Vec<&Access<'h>>> = BTreeMap::new();
-    for access in table.accesses.iter().filter(|access| access.token.is_some()) {
-        by_lock.entry(access.lock).or_default().push(access);
-    }
-    for accesses in by_lock.values() {
-        stale_writes(accesses, findings);
-        early_refusals(accesses, findings);
-    }
-}
-
-/// `accesses` come in order of invocation.
-fn stale_writes<'t, 'h>(accesses: &[&'t Access<'h>], findings: &mut Findings<Breach<'t, 'h>>) {
-    let taken = |access: &&&'t Access<'h>| access.outcome == Outcome::Ok && !access.refused;
-    let mut returned: Vec<&Access<'_>> = accesses.iter().filter(taken).copied().collect();
-    returned.sort_by_key(|access| access.end);
-    let mut returned = returned.into_iter().peekable();
-    let mut highest: Option<&Access<'_>> = None;
-    for access in accesses.iter().filter(taken) {
-        while let Some(before) = returned.next_if(|before| before.end.time < access.invoke.time) {
-            highest = highest.filter(|highest| highest.token >= before.token).or(Some(before));
-        }
-        if let Some(highest) = highest.filter(|highest| access.write && highest.token > access.token) {
-            findings.push(Breach::TookAfter(highest, access));
-        }
-    }
-}
-
-fn early_refusals<'t, 'h>(accesses: &[&'t Access<'h>], findings: &mut Findings<Breach<'t, 'h>>) {
     let told: FxHashSet<u64> = findings.found.iter().filter_map(refused_index).collect();
-    let mut by_token: Vec<&Access<'_>> = accesses.to_vec();
-    by_token.sort_by_key(|access| std::cmp::Reverse(access.token));
-    let mut earliest_above = u64::MAX;
-    for equal in by_token.chunk_by(|a, b| a.token == b.token) {
-        for refused in equal.iter().filter(|access| access.refused && access.outcome == Outcome::Ok) {
-            if refused.end.time < earliest_above && !told.contains(&refused.invoke.index) {
-                findings.push(Breach::RefusedFirst(refused));
+    let mut by_lock: BTreeMap<u32, (Vec<&Access<'h>>, Vec<Request>)> = BTreeMap::new();
+    for access in table.accesses.iter().filter(|access| access.outcome != Outcome::Fail) {
+        let Some(token) = access.token else { continue };
+        let (answer, at) = match access.outcome {
+            Outcome::Ok if access.refused => (Answer::Rejected, access.end.time),
+            Outcome::Ok => (Answer::Accepted, access.end.time),
+            _ => (Answer::Maybe, u64::MAX),
+        };
+        let (accesses, requests) = by_lock.entry(access.lock).or_default();
+        accesses.push(access);
+        requests.push(Request { token, call: access.invoke.time, at, answer });
+    }
+    for (accesses, requests) in by_lock.values() {
+        for breach in guard::breaches(requests) {
+            match breach {
+                guard::Breach::TookStale { stale, newer } if accesses[stale as usize].write => {
+                    findings.push(Breach::TookAfter(accesses[newer as usize], accesses[stale as usize]));
+                }
+                guard::Breach::RefusedCurrent { refused } => {
+                    let refused = accesses[refused as usize];
+                    if !told.contains(&refused.invoke.index) {
+                        findings.push(Breach::RefusedFirst(refused));
+                    }
+                }
+                guard::Breach::TookStale { .. } => {}
             }
         }
-        let taken = equal.iter().filter(|access| !access.refused && access.outcome != Outcome::Fail);
-        earliest_above = taken.map(|access| access.invoke.time).fold(earliest_above, u64::min);
     }
 }
 
@@ -164,8 +153,10 @@ fn tell(table: &LockTable<'_>, breach: &Breach<'_, '_>) -> Violation {
             (text, vec![higher.end.index, access.invoke.index], access.end.time)
         }
         Breach::RefusedFirst(access) => {
-            let text =
-                format!("The fenced register refused {} before any higher one was used", said(table, access));
+            let text = format!(
+                "The fenced register refused {} before it can have taken any higher one",
+                said(table, access)
+            );
             (text, vec![access.invoke.index, access.end.index], access.end.time)
         }
         Breach::Took(higher, entry) => {

@@ -190,7 +190,7 @@ impl Drop for Memo<'_> {
 fn hash(words: &[u64]) -> u64 {
     let mut hash = 0u64;
     for word in words {
-        let product = u128::from(hash ^ word) * 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
+        let product = u128::from(hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
         hash = (product >> 64) as u64 ^ product as u64;
     }
     hash

@@ -30,10 +30,10 @@ impl Overlap {
 }
 
 /// Beliefs of one object that overlap, of different owners, in O(n log n): each with the one before it that lasts
-/// longest, in order of time. Empty exactly if no two overlap. Empty beliefs count for nothing.
+/// longest, in order of time. Empty exactly if no two overlap. A belief that lasts no time overlaps one that began
+/// before and ends after it.
 pub fn overlaps(beliefs: &[Belief]) -> Vec<Overlap> {
-    let mut sorted: Vec<Belief> =
-        beliefs.iter().copied().filter(|belief| belief.from < belief.until).collect();
+    let mut sorted = beliefs.to_vec();
     sorted.sort_by_key(|belief| (belief.from, belief.until, belief.op));
     let mut overlaps = Vec::new();
     // The two that last longest, of different owners.
@@ -103,7 +103,7 @@ mod tests {
                 .collect();
             let pairs = |second: &Belief| {
                 beliefs.iter().any(|first| {
-                    first.owner != second.owner && first.from.max(second.from) < first.until.min(second.until)
+                    first.owner != second.owner && first.from < second.until && second.from < first.until
                 })
             };
             assert_eq!(overlaps(&beliefs).is_empty(), !beliefs.iter().any(pairs), "{beliefs:?}");

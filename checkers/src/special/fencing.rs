@@ -45,10 +45,18 @@ pub enum Breach {
 /// Finds the first breach in O(n log n), or none exactly if the answers can come from a guard that takes a request
 /// exactly if no higher token was taken before.
 pub fn breach(requests: &[Request]) -> Option<Breach> {
-    took_stale(requests).or_else(|| refused_current(requests))
+    breaches(requests).into_iter().next()
 }
 
-fn took_stale(requests: &[Request]) -> Option<Breach> {
+/// Finds every request that was wrongly taken, in order of invocation, then every one that was wrongly refused. In
+/// O(n log n).
+pub fn breaches(requests: &[Request]) -> Vec<Breach> {
+    let mut breaches = took_stale(requests);
+    breaches.extend(refused_current(requests));
+    breaches
+}
+
+fn took_stale(requests: &[Request]) -> Vec<Breach> {
     let accepted = || (0..requests.len()).filter(|&request| requests[request].answer == Answer::Accepted);
     let mut by_return: Vec<usize> = accepted().collect();
     by_return.sort_by_key(|&request| requests[request].at);
@@ -56,6 +64,7 @@ fn took_stale(requests: &[Request]) -> Option<Breach> {
     by_call.sort_by_key(|&request| requests[request].call);
     let mut over = by_return.into_iter().peekable();
     let mut highest: Option<usize> = None;
+    let mut stale = Vec::new();
     for request in by_call {
         while let Some(before) = over.next_if(|&before| requests[before].at < requests[request].call) {
             if highest.is_none_or(|highest| requests[highest].token < requests[before].token) {
@@ -63,14 +72,14 @@ fn took_stale(requests: &[Request]) -> Option<Breach> {
             }
         }
         if let Some(newer) = highest.filter(|&newer| requests[newer].token > requests[request].token) {
-            return Some(Breach::TookStale { stale: request as u32, newer: newer as u32 });
+            stale.push(Breach::TookStale { stale: request as u32, newer: newer as u32 });
         }
     }
-    None
+    stale
 }
 
 /// Accepts act as early as order permits: at the latest invocation among those of lower tokens and its own.
-fn refused_current(requests: &[Request]) -> Option<Breach> {
+fn refused_current(requests: &[Request]) -> Vec<Breach> {
     let mut by_token: Vec<usize> = (0..requests.len()).collect();
     by_token.sort_by_key(|&request| requests[request].token);
     // From the highest token down: the earliest instant at which any higher token can have been taken.
@@ -84,16 +93,16 @@ fn refused_current(requests: &[Request]) -> Option<Breach> {
         latest_call = calls.map(|&request| requests[request].call).max().unwrap_or(0).max(latest_call);
     }
     let mut higher = None;
+    let mut refused = Vec::new();
     for group in by_token.chunk_by(|&a, &b| requests[a].token == requests[b].token).rev() {
         let too_early = |&&request: &&usize| {
             requests[request].answer == Answer::Rejected
                 && higher.is_none_or(|higher| requests[request].at < higher)
         };
-        if let Some(&refused) = group.iter().find(too_early) {
-            return Some(Breach::RefusedCurrent { refused: refused as u32 });
-        }
+        let breach = |&request: &usize| Breach::RefusedCurrent { refused: request as u32 };
+        refused.extend(group.iter().filter(too_early).map(breach));
         let taken = group.iter().filter(|&&request| requests[request].answer != Answer::Rejected);
         higher = taken.map(|&request| earliest[request]).chain(higher).min();
     }
-    None
+    refused
 }

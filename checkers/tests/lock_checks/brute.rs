@@ -4,17 +4,18 @@ use checkers::checks::LockTable;
 
 use crate::program::{Grant, Promise};
 
-/// Begin and end of each overlap.
+/// For each hold that began while another lasted: its begin, and the latest end of an overlap with one before it.
+/// Of holds that begin together the one that ends first counts as the earlier.
 pub fn overlaps(grants: &[Grant]) -> Vec<(u64, u64)> {
-    let mut overlaps = Vec::new();
-    for (i, a) in grants.iter().enumerate() {
-        for b in &grants[i + 1..] {
-            if a.lock == b.lock && a.start < b.end && b.start < a.end {
-                overlaps.push((a.start.max(b.start), a.end.min(b.end)));
-            }
-        }
-    }
-    overlaps
+    let key = |place: usize| (grants[place].start, grants[place].end, grants[place].promises[0].place);
+    let overlap = |later: usize| {
+        let b = &grants[later];
+        let overlaps = |a: &Grant| a.lock == b.lock && a.start < b.end && b.start < a.end;
+        let earlier = (0..grants.len()).filter(|&earlier| key(earlier) < key(later));
+        let ends = earlier.map(|earlier| &grants[earlier]).filter(|a| overlaps(a)).map(|a| a.end.min(b.end));
+        Some((b.start, ends.max()?))
+    };
+    (0..grants.len()).filter_map(overlap).collect()
 }
 
 /// For each grant given too early its time and the latest end of a promise that it broke.

@@ -86,10 +86,17 @@ pub fn breaches_by_intervals(requests: &[Request]) -> u64 {
     };
     let perhaps_taken = |a: &&Request| a.outcome != EventKind::Fail && !a.refused;
     let refused_first = |b: &&Request| {
-        b.refused && !requests.iter().filter(perhaps_taken).any(|a| a.token > b.token && a.invoke <= b.end)
+        let higher = requests.iter().filter(perhaps_taken).filter(|a| a.token > b.token);
+        b.refused && higher.map(|a| earliest(requests, a)).all(|earliest| earliest > b.end)
     };
     (requests.iter().filter(taken).filter(stale).count() + requests.iter().filter(refused_first).count())
         as u64
+}
+
+/// When a request can have been taken at the earliest: all with lower tokens were taken before.
+fn earliest(requests: &[Request], request: &Request) -> u64 {
+    let taken = |a: &&Request| a.outcome == EventKind::Ok && !a.refused && a.token < request.token;
+    requests.iter().filter(taken).map(|a| a.invoke).fold(request.invoke, u64::max)
 }
 
 /// What the register's own order proves.

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 proptest! {
     #[test]
-    fn exclusion_counts_every_overlapping_pair(programs in program::programs()) {
+    fn exclusion_counts_every_hold_that_began_while_another_lasted(programs in program::programs()) {
         let (history, grants) = program::run(&programs);
         let judged = judge(&history, &CheckContext::default());
         let mut overlaps = brute::overlaps(&grants);

@@ -18,10 +18,8 @@ impl Client {
     pub(super) async fn lock_round(&mut self) -> OpResult<()> {
         let lock = self.pick();
         let Some(hold) = self.acquire("acquire", &lock).await? else { return Ok(()) };
-        let half = self.draw_percent(self.config.rates.hold_percent) / 2;
-        if self.read_modify_write(&hold, half).await? == Belief::Holds {
-            self.pause(&hold, half).await;
-        }
+        let work = self.draw_percent(self.config.rates.hold_percent);
+        self.read_modify_write(&hold, work).await?;
         self.release("release", &hold).await
     }
 
