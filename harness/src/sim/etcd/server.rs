@@ -236,6 +236,11 @@ impl Server {
         Duration::from_secs(5) + 2 * Duration::from_nanos(self.options.election_ns())
     }
 
+    /// Whether this member leads still, by the word of a quorum.
+    async fn confirms_lead(&self) -> bool {
+        self.linearize().await.is_ok() && self.log.leads().is_some()
+    }
+
     /// Goes to the leader, whoever that is, until the limit.
     async fn keepalive(&self, lease: i64) -> Result<i64, Failure> {
         let renewed = async {
@@ -305,7 +310,7 @@ impl Server {
             self.node.sleep_until(self.node.now() + EXPIRY_LOOK_NS).await;
             self.follow();
             let due = self.lessor.borrow_mut().due(self.node.now());
-            if due.is_empty() || (self.options.confirms_leases && self.linearize().await.is_err()) {
+            if due.is_empty() || (self.options.confirms_leases && !self.confirms_lead().await) {
                 continue;
             }
             for lease in due {
