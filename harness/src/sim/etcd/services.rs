@@ -84,12 +84,10 @@ impl Server {
             let older = found.keys.iter().filter(|kv| kv.create_revision < place.create_revision);
             place.header_revision = found.revision;
             let Some(before) = older.last() else { return Ok(Turn::Ours) };
-            let position = self.store.borrow().position(found.revision + 1);
+            let before = before.clone();
             let deleted = self.log.until(|| {
-                let store = self.store.borrow();
-                let now = store.range(&Range { key: before.key.clone(), prefix: false });
-                let same = |kv: &KeyValue| kv.create_revision == before.create_revision;
-                store.position(i64::MAX) >= position && !now.keys.first().is_some_and(same)
+                let now = self.store.borrow().range(&Range { key: before.key.clone(), prefix: false });
+                now.keys.first().is_none_or(|kv| kv.create_revision != before.create_revision)
             });
             tokio::select! {
                 biased;

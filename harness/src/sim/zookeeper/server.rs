@@ -73,6 +73,9 @@ struct State {
     links: RefCell<BTreeMap<u64, Rc<Link>>>,
 }
 
+/// Requests of one connection that wait for those before them.
+type Queue = Rc<(RefCell<VecDeque<Request<Ask, Say>>>, Notify)>;
+
 /// One client's connection.
 struct Link {
     id: u64,
@@ -131,7 +134,7 @@ impl Server {
         serve_each(&self.node, PORT, move || {
             let id = server.links.replace(server.links.get() + 1);
             let link = Rc::new(Link::new(id));
-            let queue = Rc::new((RefCell::new(VecDeque::<Request<Ask, Say>>::new()), Notify::new()));
+            let queue: Queue = Rc::default();
             server.node.run(server.clone().converse(link, queue.clone()));
             move |request| {
                 queue.0.borrow_mut().push_back(request);
@@ -141,11 +144,7 @@ impl Server {
     }
 
     /// One connection: one request after the other.
-    async fn converse(
-        self: Rc<Self>,
-        link: Rc<Link>,
-        queue: Rc<(RefCell<VecDeque<Request<Ask, Say>>>, Notify)>,
-    ) {
+    async fn converse(self: Rc<Self>, link: Rc<Link>, queue: Queue) {
         self.state.links.borrow_mut().insert(link.id, link.clone());
         loop {
             let next = queue.0.borrow_mut().pop_front();
