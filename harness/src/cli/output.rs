@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result, exit},
-    experiment::Experiment,
+    experiment::{Experiment, On},
     run::Judged,
     store::RunFolder,
     world::{Nodes, docker::Engine},
@@ -36,12 +36,31 @@ pub fn announce(experiment: &Experiment, engine: &Engine) {
     }
 }
 
+/// The first lines of a simulated run.
+pub fn announce_simulated(experiment: &Experiment) {
+    eprintln!(
+        "{} simulated (store models in virtual time, no real servers): {} server(s), {} clients, TTL {:?}, {:?}, seed {}",
+        experiment.recipe.name,
+        experiment.nodes,
+        experiment.clients,
+        experiment.ttl,
+        experiment.time,
+        experiment.seed
+    );
+    if experiment.schedule.faults.is_empty() {
+        eprintln!("no faults");
+    } else {
+        eprintln!("faults:\n{}", experiment.schedule.to_string().trim_end());
+    }
+}
+
 /// The exact command that repeats a run: by flags where flags can say it all, else by the run's own file.
 pub fn repeat(experiment: &Experiment, folder: &RunFolder) -> String {
     if !experiment.by_flags {
         return format!("fencepost run {}", folder.path().join("experiment.toml").display());
     }
-    let mut words = vec!["fencepost".to_string(), "run".into(), experiment.recipe.name.into(), "--on docker".into()];
+    let on = if experiment.on == On::Sim { "--on sim" } else { "--on docker" };
+    let mut words = vec!["fencepost".to_string(), "run".into(), experiment.recipe.name.into(), on.into()];
     if !experiment.faults.faults.is_empty() {
         words.push(format!("--faults {}", experiment.faults));
     }
