@@ -256,7 +256,9 @@ impl Random {
                 drop(input.splice(at..at, repeated.bytes()));
             }
             8 if self.below(64) == 0 => {
-                let copies = input.repeat(1 + self.below(2000));
+                // A few of these on end would outgrow any memory.
+                let copies_max = 1 + LENGTH_MAX / input.len().max(1);
+                let copies = input.repeat((1 + self.below(2000)).min(copies_max));
                 *input = copies;
             }
             _ => input.truncate(at.max(1)),
