@@ -10,6 +10,7 @@ pub mod probe;
 pub mod recorder;
 pub mod resource;
 pub mod run;
+pub mod sim;
 pub mod store;
 pub mod stored;
 pub mod systems;

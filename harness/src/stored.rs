@@ -38,7 +38,8 @@ pub fn judge_run(folder: &RunFolder) -> Result<Rejudged> {
         failure: None,
         interrupted: false,
     };
-    let mut judged = judge(folder.path(), &experiment, &outcome, "docker", None)?;
+    let world = told.get("world").and_then(Value::as_str).unwrap_or("docker");
+    let mut judged = judge(folder.path(), &experiment, &outcome, world, None)?;
     judged.judgement.stopped = match told.get("stopped") {
         Some(stopped) => stopped.as_str().map(str::to_string),
         None => Some("the harness ended before the run did".into()),
@@ -47,7 +48,7 @@ pub fn judge_run(folder: &RunFolder) -> Result<Rejudged> {
     let facts = told.get("facts").and_then(Value::as_object).cloned().unwrap_or_default();
     let notes = std::mem::take(&mut judged.notes);
     let nodes = outcome.nodes;
-    let run = output::run_data(&experiment, folder, judged, &nodes, &facts, &output::repeat(&experiment));
+    let run = output::run_data(&experiment, folder, judged, &nodes, &facts, &output::repeat(&experiment, folder));
     Ok(Rejudged { run, notes })
 }
 

@@ -3,12 +3,15 @@
 mod check;
 mod clean;
 mod doctor;
+mod explore;
 mod images;
 mod list;
 pub mod output;
+mod replay;
 mod report;
 mod run;
 mod runtime;
+mod simulate;
 
 use std::process::ExitCode;
 
@@ -31,6 +34,10 @@ struct Cli {
 enum Command {
     /// Runs an experiment: a recipe, or a file that describes one
     Run(RunArgs),
+    /// Runs many seeds of an experiment in the simulation
+    Explore(ExploreArgs),
+    /// Runs a simulated run again, or its faults on real servers
+    Replay(ReplayArgs),
     /// Judges a stored run, or a history file, again
     Check(CheckArgs),
     /// Renders a stored run
@@ -74,8 +81,41 @@ enum Command {
     },
 }
 
-/// What `run` takes; flags go before what a file says.
+/// What `explore` takes beside what `run` does.
 #[derive(Debug, Args)]
+struct ExploreArgs {
+    #[command(flatten)]
+    run: RunArgs,
+    /// How many seeds, from --seed on [default first: 1]
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    seeds: u64,
+    /// Threads [default: one a core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Go on after the first violation and count them all
+    #[arg(long)]
+    count: bool,
+    /// Reduce the first violation to a smallest run, and keep that
+    #[arg(long)]
+    shrink: bool,
+}
+
+/// What `replay` takes.
+#[derive(Debug, Args)]
+struct ReplayArgs {
+    /// A run's folder, such as store/latest
+    #[arg(value_name = "RUN")]
+    what: String,
+    /// Where: sim repeats the run exactly, docker plays its faults to real servers
+    #[arg(long, value_enum)]
+    on: Option<On>,
+    /// Where runs are kept
+    #[arg(long, value_name = "DIR", default_value = "store", env = "FENCEPOST_STORE")]
+    store: std::path::PathBuf,
+}
+
+/// What `run` takes; flags go before what a file says.
+#[derive(Clone, Debug, Args)]
 struct RunArgs {
     /// A recipe's name (`fencepost list`), or the path of an experiment file
     #[arg(value_name = "RECIPE|FILE.toml")]
@@ -128,6 +168,31 @@ struct RunArgs {
     /// Where runs are kept
     #[arg(long, value_name = "DIR", default_value = "store", env = "FENCEPOST_STORE")]
     store: std::path::PathBuf,
+}
+
+impl RunArgs {
+    /// What a command that runs something of its own reports as asked.
+    fn of(what: &str, store: &std::path::Path) -> RunArgs {
+        RunArgs {
+            what: what.to_owned(),
+            on: None,
+            faults: None,
+            nodes: None,
+            clients: None,
+            ttl: None,
+            time: None,
+            rate: None,
+            seed: None,
+            version: None,
+            image: None,
+            workload: None,
+            settings: Vec::new(),
+            expect: None,
+            junit: None,
+            json: false,
+            store: store.to_owned(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -203,6 +268,8 @@ pub fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Run(args) => run::main(args),
+        Command::Explore(args) => explore::main(args),
+        Command::Replay(args) => replay::main(args),
         Command::Check(args) => check::main(&args),
         Command::Report(args) => report::main(&args),
         Command::List { json } => list::main(json),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result, exit},
-    experiment::Experiment,
+    experiment::{Experiment, On},
     run::Judged,
     store::RunFolder,
     world::{Nodes, docker::Engine},
@@ -36,15 +36,40 @@ pub fn announce(experiment: &Experiment, engine: &Engine) {
     }
 }
 
-/// The exact command that repeats a run.
-pub fn repeat(experiment: &Experiment) -> String {
-    let mut words = vec!["fencepost".to_string(), "run".into(), experiment.recipe.name.into(), "--on docker".into()];
+/// The first lines of a simulated run.
+pub fn announce_simulated(experiment: &Experiment) {
+    eprintln!(
+        "{} simulated (store models in virtual time, no real servers): {} server(s), {} clients, TTL {:?}, {:?}, seed {}",
+        experiment.recipe.name,
+        experiment.nodes,
+        experiment.clients,
+        experiment.ttl,
+        experiment.time,
+        experiment.seed
+    );
+    if experiment.schedule.faults.is_empty() {
+        eprintln!("no faults");
+    } else {
+        eprintln!("faults:\n{}", experiment.schedule.to_string().trim_end());
+    }
+}
+
+/// The exact command that repeats a run: by flags where flags can say it all, else by the run's own file.
+pub fn repeat(experiment: &Experiment, folder: &RunFolder) -> String {
+    if !experiment.by_flags {
+        return format!("fencepost run {}", folder.path().join("experiment.toml").display());
+    }
+    let on = if experiment.on == On::Sim { "--on sim" } else { "--on docker" };
+    let mut words = vec!["fencepost".to_string(), "run".into(), experiment.recipe.name.into(), on.into()];
     if !experiment.faults.faults.is_empty() {
         words.push(format!("--faults {}", experiment.faults));
     }
     words.push(format!("--nodes {} --clients {}", experiment.nodes, experiment.clients));
     let millis = |duration: std::time::Duration| nemesis::duration::format_ms(duration.as_millis() as u64);
     words.push(format!("--ttl {} --time {} --seed {}", millis(experiment.ttl), millis(experiment.time), experiment.seed));
+    if experiment.workload != experiment.recipe.workload {
+        words.push(format!("--workload {}", experiment.workload.name()));
+    }
     words.extend(experiment.version.iter().map(|version| format!("--version {version}")));
     words.extend(experiment.image.iter().map(|image| format!("--image {image}")));
     words.extend(experiment.settings.iter().map(|(key, value)| format!("--set {key}={value}")));

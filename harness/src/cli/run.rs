@@ -6,7 +6,7 @@ use reports::run::RunData;
 use serde_json::{Value, json};
 use workloads::workload::Workload;
 
-use super::{RunArgs, WorkloadArg, output, runtime};
+use super::{RunArgs, WorkloadArg, output, runtime, simulate};
 use crate::{
     error::{Error, Result, exit},
     experiment::{Experiment, Flags, On},
@@ -23,10 +23,18 @@ use crate::{
 /// Runs the experiment and returns the exit code that its verdict asks for.
 pub fn main(args: RunArgs) -> Result<u8> {
     let experiment = Experiment::resolve(&args.what, &flags(&args))?;
+    // The simulation runs outside of the asynchronous runtime, on this thread alone.
+    if experiment.on == On::Sim || (experiment.on == On::Auto && !engine_answers()) {
+        return simulate::main(&args, experiment);
+    }
     runtime::block_on(run(args, experiment))
 }
 
-fn flags(args: &RunArgs) -> Flags {
+fn engine_answers() -> bool {
+    runtime::block_on(Engine::connect()).is_ok()
+}
+
+pub(super) fn flags(args: &RunArgs) -> Flags {
     Flags {
         on: args.on,
         faults: args.faults.clone(),
@@ -48,10 +56,8 @@ fn flags(args: &RunArgs) -> Flags {
     }
 }
 
-async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
-    if experiment.on == On::Sim {
-        return Err(Error::Unavailable("the simulated world is not part of this build; use --on docker".into()));
-    }
+/// Runs the experiment on real servers.
+pub(super) async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
     if let Some(path) = &args.junit {
         can_be_written(path)?;
     }
@@ -73,11 +79,13 @@ async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
     let mut outcome = run.go().await;
     drop(progress);
 
+    let begun = std::time::Instant::now();
     for (node, log) in world.logs() {
         folder.write(&format!("nodes/{node}/process.log"), log)?;
     }
+    outcome.phases_ms.insert("collect".into(), begun.elapsed().as_secs_f64() * 1000.0);
     let facts = world.facts();
-    folder.write("run.json", run_json(&args, &experiment, &outcome, &facts)?)?;
+    folder.write("run.json", run_json(&args, &experiment, &folder, &outcome, &facts, "docker")?)?;
     let begun = std::time::Instant::now();
     let version = stored::version(&json!(facts));
     let judged = judge(folder.path(), &experiment, &outcome, "docker", version)?;
@@ -86,7 +94,7 @@ async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
 }
 
 /// Writes the reports, prints the result, and chooses the exit code.
-fn finish(
+pub(super) fn finish(
     args: &RunArgs,
     experiment: &Experiment,
     folder: &RunFolder,
@@ -95,7 +103,7 @@ fn finish(
     facts: &serde_json::Map<String, Value>,
 ) -> Result<u8> {
     judged.notes.iter().for_each(|note| eprintln!("note: {note}"));
-    let mut run = output::run_data(experiment, folder, judged, &outcome.nodes, facts, &output::repeat(experiment));
+    let mut run = output::run_data(experiment, folder, judged, &outcome.nodes, facts, &output::repeat(experiment, folder));
     run.judgement.phases_ms = outcome.phases_ms.clone();
     let begun = std::time::Instant::now();
     output::write_reports(folder, &run)?;
@@ -129,18 +137,20 @@ fn can_be_written(path: &std::path::Path) -> Result<()> {
     opened.map(drop).map_err(|error| Error::Usage(format!("--junit: {} cannot be written: {error}", path.display())))
 }
 
-fn run_json(
+pub(super) fn run_json(
     args: &RunArgs,
     experiment: &Experiment,
+    folder: &RunFolder,
     outcome: &Outcome,
     facts: &serde_json::Map<String, Value>,
+    world: &str,
 ) -> Result<String> {
     let json = json!({
         "format": 1,
         "fencepost": env!("CARGO_PKG_VERSION"),
-        "world": "docker",
+        "world": world,
         "asked": args.what,
-        "repeat": output::repeat(experiment),
+        "repeat": output::repeat(experiment, folder),
         "experiment": experiment.name,
         "recipe": experiment.recipe.name,
         "system": experiment.system().name,

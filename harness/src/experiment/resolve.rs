@@ -127,6 +127,7 @@ impl Experiment {
             faults,
             schedule,
             scheduled,
+            by_flags: place.source.is_none(),
             expect: expectations(file, flags, place)?,
         })
     }

@@ -26,10 +26,23 @@ pub struct Recorder {
 }
 
 struct Inner {
-    history: BufWriter<File>,
-    resource: BufWriter<File>,
+    sink: Sink,
     live: Live,
     failure: Option<String>,
+}
+
+enum Sink {
+    Files { history: BufWriter<File>, resource: BufWriter<File> },
+    Memory(Kept),
+}
+
+/// What a recorder without files has kept, in the order of arrival.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// The history.
+    pub events: Vec<Event>,
+    /// The resource's log.
+    pub resource: Vec<Value>,
 }
 
 impl Recorder {
@@ -41,21 +54,38 @@ impl Recorder {
                 .map(|file| BufWriter::with_capacity(1 << 18, file))
                 .map_err(|error| Error::Harness(format!("failed to write {}: {error}", path.display())))
         };
-        let inner = Inner {
-            history: open(HISTORY)?,
-            resource: open(RESOURCE)?,
-            live: Live::default(),
-            failure: None,
-        };
-        Ok(Recorder { inner: RefCell::new(inner) })
+        let sink = Sink::Files { history: open(HISTORY)?, resource: open(RESOURCE)? };
+        Ok(Recorder::with(sink))
+    }
+
+    /// A recorder that keeps everything in memory, for campaigns.
+    pub fn in_memory() -> Recorder {
+        Recorder::with(Sink::Memory(Kept::default()))
+    }
+
+    fn with(sink: Sink) -> Recorder {
+        Recorder { inner: RefCell::new(Inner { sink, live: Live::default(), failure: None }) }
+    }
+
+    /// What was kept in memory; nothing when there are files.
+    pub fn take_kept(&self) -> Kept {
+        match &mut self.inner.borrow_mut().sink {
+            Sink::Memory(kept) => std::mem::take(kept),
+            Sink::Files { .. } => Kept::default(),
+        }
     }
 
     /// An event of a client.
     pub fn record(&self, event: Event) {
         let inner = &mut *self.inner.borrow_mut();
         inner.live.take(&event);
-        let line = append(&mut inner.history, &event);
-        inner.note(line);
+        match &mut inner.sink {
+            Sink::Memory(kept) => kept.events.push(event),
+            Sink::Files { history, .. } => {
+                let line = append(history, &event);
+                inner.note(line);
+            }
+        }
     }
 
     /// An event of the fault schedule.
@@ -75,8 +105,13 @@ impl Recorder {
     /// A line of the resource's log.
     pub fn resource(&self, entry: &Value) {
         let inner = &mut *self.inner.borrow_mut();
-        let line = append(&mut inner.resource, entry);
-        inner.note(line);
+        match &mut inner.sink {
+            Sink::Memory(kept) => kept.resource.push(entry.clone()),
+            Sink::Files { resource, .. } => {
+                let line = append(resource, entry);
+                inner.note(line);
+            }
+        }
     }
 
     /// A client's process was killed at `time`: what it was doing is indeterminate, and what it held it no longer
@@ -94,8 +129,10 @@ impl Recorder {
     /// Writes out what is buffered. Called now and then, so that little is lost with a killed harness.
     pub fn flush(&self) {
         let inner = &mut *self.inner.borrow_mut();
-        let flushed = inner.history.flush().and_then(|()| inner.resource.flush());
-        inner.note(flushed);
+        if let Sink::Files { history, resource } = &mut inner.sink {
+            let flushed = history.flush().and_then(|()| resource.flush());
+            inner.note(flushed);
+        }
     }
 
     /// The first failure to write, if any: a run that cannot be recorded is stopped.

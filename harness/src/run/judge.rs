@@ -33,6 +33,17 @@ pub fn judge(folder: &Path, experiment: &Experiment, outcome: &Outcome, world: &
     history.check_form().map_err(|error| Error::Data(format!("{}: {error}", folder.join(HISTORY).display())))?;
     write_history(&folder.join(HISTORY), &history)?;
     history.resource = read_resource(&folder.join(RESOURCE))?;
+    Ok(Judged { notes, ..judge_history(history, experiment, outcome, world, version) })
+}
+
+/// Judges a history that is in order and has the resource's log with it.
+pub fn judge_history(
+    history: History,
+    experiment: &Experiment,
+    outcome: &Outcome,
+    world: &str,
+    version: Option<String>,
+) -> Judged {
     let context = CheckContext {
         recipe: Some(RecipeTraits { token: experiment.recipe.has_token, ttl: experiment.recipe.has_ttl }),
         planned_faults: experiment.schedule.faults.iter().map(|fault| fault.kind.to_string()).collect(),
@@ -58,7 +69,7 @@ pub fn judge(folder: &Path, experiment: &Experiment, outcome: &Outcome, world: &
         faults: judged.faults,
         phases_ms: outcome.phases_ms.clone(),
     };
-    Ok(Judged { judgement, history, notes })
+    Judged { judgement, history, notes: Vec::new() }
 }
 
 impl Outcome {

@@ -17,7 +17,7 @@ use serde_json::json;
 use workloads::{env::Env, workload::Phase};
 
 pub use self::{
-    judge::{Judged, judge, read_history, read_resource},
+    judge::{Judged, judge, judge_history, read_history, read_resource},
     progress::{Progress, Silent},
     stop::Stop,
 };

@@ -1,0 +1,399 @@
+//! The executor: polls ready tasks in an order drawn from the seed, and moves time on when none is left.
+
+use std::{
+    cell::{Cell, RefCell},
+    future::Future,
+    pin::Pin,
+    rc::Rc,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
+};
+
+use workloads::env::LocalFuture;
+
+use super::{
+    net::Net,
+    node::{Node, NodeId, NodeState},
+    rng::{Rng, mix},
+    timer::{Event, Timers},
+};
+
+/// More polls than this at one instant, and the run counts as stuck.
+const POLLS_PER_INSTANT_MAX: u64 = 1_000_000;
+
+/// Why a run cannot go on. A defect of the harness or of a recipe, never a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stuck {
+    /// No task is ready and nothing lies in the future.
+    #[error("every task waits and nothing will happen any more (at {0} ns)")]
+    Deadlock(u64),
+    /// Tasks wake each other without end.
+    #[error("tasks keep each other awake and time does not go on (at {0} ns)")]
+    Livelock(u64),
+}
+
+/// One simulation. Dropped, it drops every task.
+pub struct Sim {
+    core: Rc<Core>,
+}
+
+impl Sim {
+    /// An empty world at time 0 with one node, `harness`, that no fault should touch.
+    pub fn new(seed: u64) -> Sim {
+        let core = Rc::new(Core {
+            seed,
+            now: Cell::new(0),
+            origin: Cell::new(0),
+            trace: Cell::new(mix(seed)),
+            polls: Cell::new(0),
+            order: Rng::new(seed, 0),
+            woken: Arc::default(),
+            ready: RefCell::default(),
+            tasks: RefCell::default(),
+            free: RefCell::default(),
+            timers: RefCell::default(),
+            nodes: RefCell::default(),
+            net: RefCell::new(Net::new(seed)),
+        });
+        let sim = Sim { core };
+        sim.node("harness");
+        sim
+    }
+
+    /// Adds a node, alive and without tasks.
+    pub fn node(&self, name: &str) -> Node {
+        Node::add(&self.core, name)
+    }
+
+    /// The node `harness`.
+    pub fn harness(&self) -> Node {
+        Node::of(&self.core, NodeId(0))
+    }
+
+    /// Nanoseconds since the run began.
+    pub fn now(&self) -> u64 {
+        self.core.now.get()
+    }
+
+    /// Hash of every decision and message so far.
+    pub fn trace(&self) -> u64 {
+        self.core.trace.get()
+    }
+
+    /// How often a task was polled.
+    pub fn polls(&self) -> u64 {
+        self.core.polls.get()
+    }
+
+    pub(super) fn core(&self) -> &Core {
+        &self.core
+    }
+
+    /// Lets everything happen that happens up to `time`, and sets the clock there.
+    pub fn run_until(&self, time: u64) -> Result<(), Stuck> {
+        loop {
+            self.core.poll_ready()?;
+            match self.core.advance(time) {
+                true => {}
+                false => break,
+            }
+        }
+        self.core.now.set(self.core.now.get().max(time));
+        Ok(())
+    }
+
+    /// Runs `future` as a task of the harness until it is done.
+    pub fn block_on<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Result<T, Stuck> {
+        let result = Rc::new(RefCell::new(None));
+        let slot = result.clone();
+        let task = async move { *slot.borrow_mut() = Some(future.await) };
+        self.core.spawn(NodeId(0), Box::pin(task));
+        loop {
+            self.core.poll_ready()?;
+            if let Some(value) = result.borrow_mut().take() {
+                return Ok(value);
+            }
+            if !self.core.advance(u64::MAX) {
+                return Err(Stuck::Deadlock(self.now()));
+            }
+        }
+    }
+}
+
+impl Drop for Sim {
+    fn drop(&mut self) {
+        let tasks = std::mem::take(&mut *self.core.tasks.borrow_mut());
+        let timers = std::mem::take(&mut *self.core.timers.borrow_mut());
+        self.core.net.borrow_mut().close();
+        drop((tasks, timers));
+    }
+}
+
+/// Shared by every handle on the simulation.
+pub(super) struct Core {
+    pub(super) seed: u64,
+    now: Cell<u64>,
+    origin: Cell<u64>,
+    trace: Cell<u64>,
+    polls: Cell<u64>,
+    order: Rng,
+    woken: Arc<Woken>,
+    ready: RefCell<Vec<u32>>,
+    tasks: RefCell<Vec<Task>>,
+    free: RefCell<Vec<u32>>,
+    timers: RefCell<Timers>,
+    pub(super) nodes: RefCell<Vec<NodeState>>,
+    pub(super) net: RefCell<Net>,
+}
+
+struct Task {
+    node: NodeId,
+    generation: u32,
+    aborted: bool,
+    future: Option<LocalFuture<()>>,
+    /// Taken out while the task is polled.
+    waker: Option<Waker>,
+    wake: Arc<TaskWaker>,
+}
+
+/// Slots of woken tasks. The lock is what `Waker: Sync` demands; one thread never contends for it.
+type Woken = Mutex<Vec<u32>>;
+
+struct TaskWaker {
+    slot: u32,
+    queued: AtomicBool,
+    woken: Arc<Woken>,
+}
+
+impl Wake for TaskWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.queued.swap(true, Ordering::Relaxed) {
+            self.woken.lock().unwrap_or_else(PoisonError::into_inner).push(self.slot);
+        }
+    }
+}
+
+impl Core {
+    pub(super) fn now(&self) -> u64 {
+        self.now.get()
+    }
+
+    /// When the run began.
+    pub(super) fn origin(&self) -> u64 {
+        self.origin.get()
+    }
+
+    pub(super) fn begin_run(&self) {
+        self.origin.set(self.now.get());
+    }
+
+    /// Folds a fact into the trace hash.
+    pub(super) fn note(&self, fact: u64) {
+        let hash = (self.trace.get() ^ fact).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.trace.set(hash ^ (hash >> 29));
+    }
+
+    pub(super) fn schedule(&self, time: u64, event: Event) {
+        self.timers.borrow_mut().schedule(time, event);
+    }
+
+    /// Starts a task; returns its slot and generation. A dead node runs nothing.
+    pub(super) fn spawn(&self, node: NodeId, future: LocalFuture<()>) -> (u32, u32) {
+        if !self.nodes.borrow()[node.index()].alive {
+            return (u32::MAX, 0);
+        }
+        let mut tasks = self.tasks.borrow_mut();
+        let slot = self.free.borrow_mut().pop().unwrap_or_else(|| {
+            let slot = tasks.len() as u32;
+            let wake =
+                Arc::new(TaskWaker { slot, queued: AtomicBool::new(false), woken: self.woken.clone() });
+            let waker = Some(Waker::from(wake.clone()));
+            tasks.push(Task { node, generation: 0, aborted: false, future: None, waker, wake });
+            slot
+        });
+        let task = &mut tasks[slot as usize];
+        task.node = node;
+        task.aborted = false;
+        task.future = Some(future);
+        task.wake.queued.store(false, Ordering::Relaxed);
+        task.wake.wake_by_ref();
+        (slot, task.generation)
+    }
+
+    /// Drops a task; one that is being polled is dropped right after.
+    pub(super) fn abort(&self, slot: u32, generation: u32) {
+        let future = {
+            let mut tasks = self.tasks.borrow_mut();
+            let Some(task) = tasks.get_mut(slot as usize).filter(|t| t.generation == generation) else {
+                return;
+            };
+            let future = task.future.take();
+            match future {
+                Some(_) => self.release(slot, task),
+                None => task.aborted = true,
+            }
+            future
+        };
+        drop(future);
+    }
+
+    /// Drops all tasks of a node.
+    pub(super) fn abort_all(&self, node: NodeId) {
+        let doomed: Vec<_> = {
+            let tasks = self.tasks.borrow();
+            let of_node = tasks.iter().enumerate().filter(|(_, task)| task.node == node);
+            of_node.map(|(slot, task)| (slot as u32, task.generation)).collect()
+        };
+        for (slot, generation) in doomed {
+            self.abort(slot, generation);
+        }
+    }
+
+    /// Puts tasks that were held back by a pause in line.
+    pub(super) fn requeue(&self, slots: Vec<u32>) {
+        self.ready.borrow_mut().extend(slots);
+    }
+
+    fn release(&self, slot: u32, task: &mut Task) {
+        task.generation = task.generation.wrapping_add(1);
+        self.free.borrow_mut().push(slot);
+    }
+
+    /// Polls until no task is ready.
+    fn poll_ready(&self) -> Result<(), Stuck> {
+        let start = self.polls.get();
+        while let Some(slot) = self.next_ready() {
+            self.poll(slot);
+            if self.polls.get() - start > POLLS_PER_INSTANT_MAX {
+                return Err(Stuck::Livelock(self.now.get()));
+            }
+        }
+        Ok(())
+    }
+
+    fn next_ready(&self) -> Option<u32> {
+        let mut ready = self.ready.borrow_mut();
+        ready.append(&mut self.woken.lock().unwrap_or_else(PoisonError::into_inner));
+        loop {
+            let slot = match ready.len() {
+                0 => return None,
+                1 => ready.pop()?,
+                n => ready.swap_remove(self.order.below(n as u64) as usize),
+            };
+            let node = self.tasks.borrow()[slot as usize].node;
+            let mut nodes = self.nodes.borrow_mut();
+            let node = &mut nodes[node.index()];
+            if node.paused {
+                node.deferred.push(slot);
+            } else {
+                return Some(slot);
+            }
+        }
+    }
+
+    fn poll(&self, slot: u32) {
+        let (mut future, waker) = {
+            let task = &mut self.tasks.borrow_mut()[slot as usize];
+            task.wake.queued.store(false, Ordering::Relaxed);
+            match (task.future.take(), task.waker.take()) {
+                (Some(future), Some(waker)) => (future, waker),
+                (future, waker) => {
+                    task.future = future;
+                    task.waker = waker;
+                    return;
+                }
+            }
+        };
+        self.polls.set(self.polls.get() + 1);
+        self.note(self.now.get() ^ (u64::from(slot) << 48));
+        let done = Pin::new(&mut future).poll(&mut Context::from_waker(&waker)) != Poll::Pending;
+        let finished = {
+            let mut tasks = self.tasks.borrow_mut();
+            // Empty only when the simulation was dropped from within a task.
+            let Some(task) = tasks.get_mut(slot as usize) else { return };
+            task.waker = Some(waker);
+            if done || task.aborted {
+                self.release(slot, task);
+                Some(future)
+            } else {
+                task.future = Some(future);
+                None
+            }
+        };
+        drop(finished);
+    }
+
+    /// Moves time to the next event at or before `limit` and lets everything of that instant happen.
+    fn advance(&self, limit: u64) -> bool {
+        let Some(time) = self.timers.borrow_mut().next_time().filter(|time| *time <= limit) else {
+            return false;
+        };
+        self.now.set(self.now.get().max(time));
+        loop {
+            let event = self.timers.borrow_mut().pop(time);
+            match event {
+                Some(Event::Timer { slot, .. }) => {
+                    let waker = self.timers.borrow_mut().fire(slot);
+                    waker.inspect(Waker::wake_by_ref);
+                }
+                Some(Event::Arrival(stream)) => {
+                    let waker = self.net.borrow_mut().arrival(stream);
+                    waker.inspect(Waker::wake_by_ref);
+                }
+                Some(Event::Call(call)) => call(),
+                None => return true,
+            }
+        }
+    }
+}
+
+/// Completes at a point of virtual time.
+pub(super) struct Sleep {
+    core: Rc<Core>,
+    deadline: u64,
+    slot: Option<u32>,
+}
+
+impl Sleep {
+    pub(super) fn until(core: &Rc<Core>, deadline: u64) -> Sleep {
+        Sleep { core: core.clone(), deadline, slot: None }
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.core.now.get() >= self.deadline {
+            return Poll::Ready(());
+        }
+        let mut timers = self.core.timers.borrow_mut();
+        match self.slot {
+            Some(slot) => timers.rearm(slot, context.waker()),
+            None => {
+                let slot = timers.sleep(self.deadline, context.waker().clone());
+                drop(timers);
+                self.slot = Some(slot);
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        // The simulation's own end takes the timers away first.
+        if let Some(slot) = self.slot
+            && let Ok(mut timers) = self.core.timers.try_borrow_mut()
+        {
+            timers.forget(slot);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Campaigns: many seeds of one experiment, over all cores. Each seed is a simulation of its own on one thread.
+
+use std::{
+    rc::Rc,
+    sync::{
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc,
+    },
+    time::{Duration, Instant},
+};
+
+use checkers::verdict::Verdict;
+use nemesis::schedule::Schedule;
+
+use super::run::try_out;
+use crate::{
+    error::{Error, Result},
+    experiment::Experiment,
+};
+
+/// What to explore.
+pub struct Campaign {
+    /// The experiment; each run gets a seed of its own, and unless its schedule is given, a schedule drawn from that.
+    pub base: Experiment,
+    /// The first seed.
+    pub first: u64,
+    /// How many seeds.
+    pub seeds: u64,
+    /// How many threads.
+    pub jobs: usize,
+    /// Go on after the first violation.
+    pub count: bool,
+}
+
+/// A seed whose run broke a promise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The seed.
+    pub seed: u64,
+    /// The checks that were violated.
+    pub checks: Vec<String>,
+}
+
+/// What is known so far.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Runs that were judged.
+    pub runs: u64,
+    /// Those that broke a promise, by seed.
+    pub found: Vec<Found>,
+    /// Those about which nothing certain can be said.
+    pub unknown: u64,
+    /// Virtual time of all runs, nanoseconds.
+    pub virtual_ns: u64,
+    /// Real time.
+    pub elapsed: Duration,
+}
+
+impl Tally {
+    /// Share of the runs that broke a promise, with its 95 % interval.
+    pub fn rate(&self) -> (f64, f64, f64) {
+        wilson(self.found.len() as u64, self.runs)
+    }
+
+    /// Runs a second.
+    pub fn speed(&self) -> f64 {
+        self.runs as f64 / self.elapsed.as_secs_f64().max(1e-9)
+    }
+}
+
+/// The experiment of one seed of a campaign.
+pub fn with_seed(base: &Experiment, seed: u64) -> Result<Experiment> {
+    let mut experiment = Experiment { seed, ..base.clone() };
+    if !experiment.scheduled {
+        let millis = |duration: Duration| duration.as_millis() as u64;
+        let (time_ms, ttl_ms) = (millis(base.time), millis(base.ttl));
+        experiment.schedule = Schedule::draw(&base.faults, seed, time_ms, ttl_ms)
+            .map_err(|error| Error::Usage(error.to_string()))?;
+    }
+    Ok(experiment)
+}
+
+/// Runs the campaign; `tell` hears of every run that ends.
+///
+/// # Errors
+/// A run failed in the harness, which says nothing about the recipe and ends the campaign.
+pub fn explore(campaign: &Campaign, mut tell: impl FnMut(&Tally)) -> Result<Tally> {
+    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let (sender, results) = mpsc::channel();
+    let begun = Instant::now();
+    let mut tally = Tally::default();
+    std::thread::scope(|scope| {
+        for _ in 0..campaign.jobs.max(1) {
+            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            scope.spawn(move || {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= campaign.seeds || stop.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    if sender.send(one(&campaign.base, campaign.first + number)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut failed = None;
+        for result in results {
+            match result {
+                Ok(run) => {
+                    tally.take(run);
+                    tally.elapsed = begun.elapsed();
+                    tell(&tally);
+                }
+                Err(error) => failed = Some(error),
+            }
+            if failed.is_some() || (!campaign.count && !tally.found.is_empty()) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+        tally.found.sort_by_key(|found| found.seed);
+        tally.elapsed = begun.elapsed();
+        failed.map_or(Ok(tally), Err)
+    })
+}
+
+struct One {
+    seed: u64,
+    verdict: Verdict,
+    checks: Vec<String>,
+    time_ns: u64,
+}
+
+fn one(base: &Experiment, seed: u64) -> Result<One> {
+    let tried = try_out(&Rc::new(with_seed(base, seed)?))?;
+    let judgement = tried.judged.judgement;
+    let violated = judgement.checks.iter().filter(|(_, check)| check.verdict == Verdict::Invalid);
+    let checks = violated.map(|(name, _)| name.clone()).collect();
+    Ok(One { seed, verdict: judgement.verdict, checks, time_ns: tried.time_ns })
+}
+
+impl Tally {
+    fn take(&mut self, run: One) {
+        self.runs += 1;
+        self.virtual_ns += run.time_ns;
+        match run.verdict {
+            Verdict::Invalid => self.found.push(Found { seed: run.seed, checks: run.checks }),
+            Verdict::Unknown => self.unknown += 1,
+            Verdict::Valid => {}
+        }
+    }
+}
+
+/// Share, lower and upper end of the 95 % interval of Wilson ("Probable inference", 1927).
+fn wilson(hits: u64, of: u64) -> (f64, f64, f64) {
+    if of == 0 {
+        return (0.0, 0.0, 1.0);
+    }
+    let (n, z) = (of as f64, 1.959_964);
+    let share = hits as f64 / n;
+    let centre = share + z * z / (2.0 * n);
+    let spread = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + z * z / n;
+    (share, ((centre - spread) / scale).max(0.0), ((centre + spread) / scale).min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_hold_the_share() {
+        let (share, low, high) = wilson(18, 100);
+        assert!((share - 0.18).abs() < 1e-9 && (low - 0.117).abs() < 0.001 && (high - 0.267).abs() < 0.001);
+        let (_, low, high) = wilson(0, 2000);
+        assert!(low < 1e-9 && (high - 0.001_917).abs() < 0.000_01);
+        assert_eq!(wilson(0, 0), (0.0, 0.0, 1.0));
+    }
+}

@@ -1,0 +1,37 @@
+//! The simulated world: nodes, network, disks and stores on one thread in virtual time.
+//!
+//! Everything that happens is a function of the seed. What could break that, and how it is closed:
+//!
+//! | source of nondeterminism | closed by |
+//! |---|---|
+//! | time | [`Sim::now`] advances only when no task is ready, to the next event |
+//! | order of ready tasks | drawn from the seed, see [`executor`] |
+//! | threads | there are none; a waker's lock is never contended |
+//! | chance | [`rng::Rng`], one stream a node, one a link, one for the scheduler |
+//! | message delay, loss, order | drawn from the link's own stream |
+//! | iteration order of hash maps | no hash map: vectors and B-trees |
+//! | floating point | integers only wherever a decision is taken |
+//! | addresses, global state | never looked at; none |
+//!
+//! [`Sim::trace`] hashes every decision and every message: equal hashes mean equal runs.
+
+pub mod clock;
+pub mod disk;
+pub mod etcd;
+pub mod executor;
+pub mod explore;
+pub mod net;
+pub mod node;
+pub mod raft;
+pub mod redis;
+pub mod resource;
+pub mod rng;
+pub mod rpc;
+pub mod run;
+pub mod shrink;
+mod timer;
+pub mod world;
+pub mod zookeeper;
+
+pub use executor::{Sim, Stuck};
+pub use node::{Node, NodeId};

@@ -1,0 +1,165 @@
+//! The network: links between nodes, streams that behave like TCP, and datagrams.
+
+mod datagram;
+mod link;
+mod stream;
+
+use std::{any::Any, collections::BTreeMap, fmt::Debug, task::Waker};
+
+pub use datagram::Inbox;
+pub use link::Quality;
+use link::{Fate, Link};
+pub use stream::{Closed, ConnectError, Connection, Listener};
+
+use super::node::{Node, NodeId};
+
+/// Anything that travels. Its `Debug` form labels the arrow in a message diagram.
+pub trait Payload: Any + Debug {}
+
+impl<T: Any + Debug> Payload for T {}
+
+/// Where a service listens.
+pub type Port = u16;
+
+/// One message, as a diagram shows it. Times in nanoseconds since the run began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrow {
+    /// Sender.
+    pub from: NodeId,
+    /// Receiver.
+    pub to: NodeId,
+    /// When it was sent.
+    pub sent: u64,
+    /// When it arrived; `None` when it was lost or has not arrived yet.
+    pub arrived: Option<u64>,
+    /// What it said.
+    pub label: String,
+}
+
+/// All state of the network.
+pub(super) struct Net {
+    seed: u64,
+    nodes: usize,
+    /// Row: sender; column: receiver. Rows grow with the nodes.
+    links: Vec<Vec<Link>>,
+    streams: Vec<stream::Stream>,
+    free_streams: Vec<u32>,
+    listeners: BTreeMap<(NodeId, Port), stream::Backlog>,
+    inboxes: BTreeMap<(NodeId, Port), datagram::Queue>,
+    arrows: Option<Vec<Arrow>>,
+}
+
+impl Net {
+    pub(super) fn new(seed: u64) -> Net {
+        Net {
+            seed,
+            nodes: 0,
+            links: Vec::new(),
+            streams: Vec::new(),
+            free_streams: Vec::new(),
+            listeners: BTreeMap::new(),
+            inboxes: BTreeMap::new(),
+            arrows: None,
+        }
+    }
+
+    pub(super) fn add_node(&mut self) {
+        let id = self.nodes as u16;
+        for (from, row) in self.links.iter_mut().enumerate() {
+            row.push(Link::new(self.seed, from as u16, id));
+        }
+        self.nodes += 1;
+        self.links.push((0..self.nodes).map(|to| Link::new(self.seed, id, to as u16)).collect());
+    }
+
+    /// A dead process listens nowhere.
+    pub(super) fn forget(&mut self, node: NodeId) {
+        self.listeners.retain(|(owner, _), _| *owner != node);
+        self.inboxes.retain(|(owner, _), _| *owner != node);
+    }
+
+    /// Called for a scheduled arrival; returns who waits for it.
+    pub(super) fn arrival(&mut self, stream: u32) -> Option<Waker> {
+        self.streams.get_mut(stream as usize).and_then(stream::Stream::reader)
+    }
+
+    /// The end of the simulation.
+    pub(super) fn close(&mut self) {
+        self.streams.clear();
+        self.listeners.clear();
+        self.inboxes.clear();
+    }
+
+    fn link(&mut self, from: NodeId, to: NodeId) -> &mut Link {
+        &mut self.links[from.index()][to.index()]
+    }
+
+    fn draw_arrow(&mut self, from: NodeId, to: NodeId, sent: u64, arrived: Option<u64>, what: &dyn Debug) {
+        if self.arrows.is_some() {
+            self.label_arrow(from, to, sent, arrived, Some(format!("{what:?}")));
+        }
+    }
+
+    fn label_arrow(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        sent: u64,
+        arrived: Option<u64>,
+        label: Option<String>,
+    ) {
+        if let (Some(arrows), Some(label)) = (&mut self.arrows, label) {
+            arrows.push(Arrow { from, to, sent, arrived, label });
+        }
+    }
+}
+
+/// Packets that a link treated in a special way: the evidence of network faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packets {
+    /// Taken by cuts.
+    pub cut: u64,
+    /// Taken by chance.
+    pub lost: u64,
+    /// Carried under a quality other than the default.
+    pub shaped: u64,
+}
+
+impl Node {
+    /// Cuts the way from this node to `to`; the way back stays. Cuts add up.
+    pub fn cut(&self, to: NodeId) {
+        self.core.net.borrow_mut().link(self.id(), to).cuts += 1;
+    }
+
+    /// Mends one cut. Returns whether packets pass again.
+    pub fn mend(&self, to: NodeId) -> bool {
+        let mut net = self.core.net.borrow_mut();
+        let link = net.link(self.id(), to);
+        link.cuts = link.cuts.saturating_sub(1);
+        link.cuts == 0
+    }
+
+    /// Sets how packets from here to `to` are treated.
+    pub fn set_quality(&self, to: NodeId, quality: Quality) {
+        self.core.net.borrow_mut().link(self.id(), to).quality = quality;
+    }
+
+    /// What the link from here to `to` has done so far.
+    pub fn packets(&self, to: NodeId) -> Packets {
+        let mut net = self.core.net.borrow_mut();
+        let link = net.link(self.id(), to);
+        Packets { cut: link.cut_packets, lost: link.lost_packets, shaped: link.shaped_packets }
+    }
+}
+
+impl super::Sim {
+    /// From now on every message is kept for a diagram. Costs time; decisions stay the same.
+    pub fn record_messages(&self) {
+        self.core().net.borrow_mut().arrows.get_or_insert_default();
+    }
+
+    /// The messages kept so far, in order of sending.
+    pub fn take_messages(&self) -> Vec<Arrow> {
+        self.core().net.borrow_mut().arrows.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+}

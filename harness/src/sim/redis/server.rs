@@ -1,0 +1,159 @@
+//! The server process: one command at a time, the append-only file before the answer.
+
+use std::{cell::RefCell, collections::VecDeque, rc::Rc, time::Duration};
+
+use tokio::sync::Notify;
+use workloads::{
+    api::redis::{Keys, Script, Value},
+    env::EnvApi,
+};
+
+use super::keyspace::{Change, Keyspace};
+use crate::sim::{
+    disk::Disk,
+    net::Port,
+    node::Node,
+    rpc::{Request, Responder, serve},
+};
+
+/// Where it listens.
+pub const PORT: Port = 6379;
+/// Redis' `hz 10`: how often expired keys are looked for.
+const ACTIVE_EXPIRY: Duration = Duration::from_millis(100);
+const FSYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// What survives a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Persistence {
+    /// Nothing.
+    None,
+    /// `appendfsync everysec`: the process may die, a power cut loses up to a second.
+    EverySecond,
+    /// `appendfsync always`: synced before the answer; each sync takes so long.
+    Always(Duration),
+}
+
+/// A command as it travels.
+#[derive(Debug)]
+pub(super) enum Command {
+    SetNxPx(String, String, Duration),
+    Get(String),
+    Del(String),
+    Pttl(String),
+    Time,
+    Eval(&'static Script, Vec<String>, Vec<String>),
+}
+
+/// Starts the server on a living node, with what its disk kept.
+pub fn start(node: &Node, disk: &Disk<Change>, persistence: Persistence) {
+    let keyspace = match persistence {
+        Persistence::None => Keyspace::default(),
+        _ => Keyspace::load(disk.read()),
+    };
+    let server = Rc::new(Server { node: node.clone(), disk: disk.clone(), keyspace: RefCell::new(keyspace) });
+    match persistence {
+        Persistence::Always(sync) => serve_synced(server.clone(), sync),
+        _ => {
+            let server = server.clone();
+            serve(node, PORT, move |request| {
+                let answer = server.execute(&request.body, persistence);
+                request.reply.send(answer);
+            });
+        }
+    }
+    node.run(server.clone().expire(persistence));
+    if persistence == Persistence::EverySecond {
+        node.run(server.sync_every_second());
+    }
+}
+
+struct Server {
+    node: Node,
+    disk: Disk<Change>,
+    keyspace: RefCell<Keyspace>,
+}
+
+/// A command that waits for the one thread.
+type Waiting = (Command, Responder<Value>);
+
+/// With `always` the one thread waits for the disk after each command that wrote.
+fn serve_synced(server: Rc<Server>, sync: Duration) {
+    let queue = Rc::new((RefCell::new(VecDeque::<Waiting>::new()), Notify::new()));
+    let (tail, node) = (queue.clone(), server.node.clone());
+    serve(&node, PORT, move |request: Request<Command, Value>| {
+        tail.0.borrow_mut().push_back((request.body, request.reply));
+        tail.1.notify_one();
+    });
+    node.run(async move {
+        loop {
+            let next = queue.0.borrow_mut().pop_front();
+            let Some((command, reply)) = next else {
+                queue.1.notified().await;
+                continue;
+            };
+            let answer = server.execute(&command, Persistence::Always(sync));
+            if server.disk.unsynced() > 0 {
+                server.node.sleep(sync).await;
+                server.disk.sync();
+            }
+            reply.send(answer);
+        }
+    });
+}
+
+impl Server {
+    fn execute(&self, command: &Command, persistence: Persistence) -> Value {
+        let wall = self.node.wall();
+        let mut keyspace = self.keyspace.borrow_mut();
+        keyspace.set_time(wall);
+        let answer = run(&mut keyspace, command, wall);
+        self.log(&mut keyspace, persistence);
+        answer
+    }
+
+    fn log(&self, keyspace: &mut Keyspace, persistence: Persistence) {
+        let changes = keyspace.take_changes();
+        if persistence != Persistence::None {
+            changes.into_iter().for_each(|change| self.disk.append(change));
+        }
+    }
+
+    async fn expire(self: Rc<Self>, persistence: Persistence) {
+        loop {
+            self.node.sleep_until(self.node.now() + ACTIVE_EXPIRY.as_nanos() as u64).await;
+            let mut keyspace = self.keyspace.borrow_mut();
+            keyspace.set_time(self.node.wall());
+            if keyspace.expire_actively() > 0 {
+                self.log(&mut keyspace, persistence);
+            }
+        }
+    }
+
+    async fn sync_every_second(self: Rc<Self>) {
+        loop {
+            self.node.sleep(FSYNC_EVERY).await;
+            self.disk.sync();
+        }
+    }
+}
+
+fn run(keyspace: &mut Keyspace, command: &Command, wall: i64) -> Value {
+    match command {
+        Command::SetNxPx(key, value, ttl) => match keyspace.get(key) {
+            Some(_) => Value::Nil,
+            None => {
+                keyspace.set(key, value, Some(*ttl));
+                Value::Text("OK".into())
+            }
+        },
+        Command::Get(key) => keyspace.get(key).map_or(Value::Nil, Value::Text),
+        Command::Del(key) => Value::Integer(keyspace.del(key).into()),
+        Command::Pttl(key) => keyspace.pttl(key).map_or(Value::Nil, Value::Integer),
+        Command::Time => Value::Integer(wall.div_euclid(1000)),
+        Command::Eval(script, keys, args) => {
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            (script.rust)(keyspace, &keys, &args)
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Requests and replies over a stream, several at once: what store clients and servers are made of.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::VecDeque,
+    fmt::Debug,
+    future::{Future, poll_fn},
+    pin::{Pin, pin},
+    rc::Rc,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use tokio::sync::Notify;
+use workloads::error::{OpError, OpResult};
+
+use super::{
+    net::{Connection, Port},
+    node::{Node, NodeId},
+};
+
+/// Client to server.
+#[derive(Debug)]
+enum Ask<Q> {
+    Call(u64, Q),
+    /// The caller no longer wants the answer.
+    Cancel(u64),
+}
+
+/// Server to client.
+#[derive(Debug)]
+struct Say<R>(u64, R);
+
+/// The client's end. After an indeterminate outcome it is finished: later calls fail unsent.
+pub struct Caller<Q, R> {
+    node: Node,
+    connection: Connection,
+    limit: Duration,
+    next: Cell<u64>,
+    waiting: RefCell<Vec<Waiting<R>>>,
+    finished: Cell<Option<&'static str>>,
+    kind: std::marker::PhantomData<Q>,
+}
+
+struct Waiting<R> {
+    id: u64,
+    waker: Option<Waker>,
+    replies: VecDeque<R>,
+}
+
+impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
+    /// Connects; `limit` bounds that and each later call.
+    pub async fn open(node: &Node, to: NodeId, port: Port, limit: Duration) -> OpResult<Caller<Q, R>> {
+        match within(node, limit, node.connect(to, port)).await {
+            None => Err(OpError::Definite("connecting timed out".into())),
+            Some(Err(error)) => Err(OpError::Definite(error.to_string())),
+            Some(Ok(connection)) => Ok(Caller {
+                node: node.clone(),
+                connection,
+                limit,
+                next: Cell::new(1),
+                waiting: RefCell::default(),
+                finished: Cell::new(None),
+                kind: std::marker::PhantomData,
+            }),
+        }
+    }
+
+    /// One request, at most once.
+    pub async fn call(&self, request: Q) -> OpResult<R> {
+        let pending = self.subscribe(request)?;
+        match within(&self.node, self.limit, pending.next()).await {
+            Some(result) => result,
+            None => {
+                self.finish("timed out");
+                Err(OpError::Indeterminate("timed out".into()))
+            }
+        }
+    }
+
+    /// One request that may take `wait`. Running out cancels it, which leaves the connection usable.
+    pub async fn call_within(&self, request: Q, wait: Duration) -> OpResult<R> {
+        let pending = self.subscribe(request)?;
+        match within(&self.node, wait, pending.next()).await {
+            Some(result) => result,
+            None => Err(OpError::Indeterminate("timed out waiting".into())),
+        }
+    }
+
+    /// A request with any number of answers. Dropped, it is cancelled at the server too.
+    pub fn subscribe(&self, request: Q) -> OpResult<Pending<'_, Q, R>> {
+        if let Some(reason) = self.finished.get() {
+            return Err(OpError::Definite(format!("the connection is finished: {reason}")));
+        }
+        let id = self.listen();
+        self.connection.send(Ask::Call(id, request));
+        Ok(Pending { caller: self, id, answered: Cell::new(false), kept: Cell::new(false) })
+    }
+
+    /// A request whose first answer must come within the limit and is followed by others: its number, for
+    /// [`Caller::next_of`] and [`Caller::cancel`].
+    pub async fn open_stream(&self, request: Q) -> OpResult<(u64, R)> {
+        let pending = self.subscribe(request)?;
+        match within(&self.node, self.limit, pending.next()).await {
+            Some(first) => {
+                let first = first?;
+                pending.kept.set(true);
+                Ok((pending.id, first))
+            }
+            None => {
+                self.finish("timed out");
+                Err(OpError::Indeterminate("timed out".into()))
+            }
+        }
+    }
+
+    /// Whether calls still go out.
+    pub fn is_finished(&self) -> bool {
+        self.finished.get().is_some()
+    }
+
+    /// Closes the connection towards the server.
+    pub fn hang_up(&self) {
+        self.connection.close();
+    }
+
+    /// Calls under way end as indeterminate, later ones fail unsent.
+    pub fn finish(&self, reason: &'static str) {
+        self.finished.set(self.finished.get().or(Some(reason)));
+        for waiting in self.waiting.borrow_mut().iter_mut() {
+            waiting.waker.take().inspect(Waker::wake_by_ref);
+        }
+    }
+
+    fn listen(&self) -> u64 {
+        let id = self.next.replace(self.next.get() + 1);
+        self.waiting.borrow_mut().push(Waiting { id, waker: None, replies: VecDeque::new() });
+        id
+    }
+
+    fn poll_reply(&self, id: u64, context: &mut Context<'_>) -> Poll<OpResult<R>> {
+        loop {
+            {
+                let mut waiting = self.waiting.borrow_mut();
+                let own = waiting.iter_mut().find(|waiting| waiting.id == id);
+                if let Some(reply) = own.and_then(|own| own.replies.pop_front()) {
+                    return Poll::Ready(Ok(reply));
+                }
+            }
+            if let Some(reason) = self.finished.get() {
+                return Poll::Ready(Err(OpError::Indeterminate(reason.into())));
+            }
+            match self.connection.poll_recv::<Say<R>>(context) {
+                Poll::Ready(Ok(Say(of, reply))) => self.deliver(of, reply, of != id),
+                Poll::Ready(Err(_)) => self.finish("connection closed by the server"),
+                Poll::Pending => break,
+            }
+        }
+        if let Some(own) = self.waiting.borrow_mut().iter_mut().find(|waiting| waiting.id == id) {
+            own.waker = Some(context.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// Whoever reads the connection reads for all.
+    fn deliver(&self, id: u64, reply: R, wake: bool) {
+        if let Some(other) = self.waiting.borrow_mut().iter_mut().find(|waiting| waiting.id == id) {
+            other.replies.push_back(reply);
+            if wake {
+                other.waker.take().inspect(Waker::wake_by_ref);
+            }
+        }
+    }
+}
+
+impl<Q, R> Caller<Q, R> {
+    fn unlisten(&self, id: u64) {
+        let mut waiting = self.waiting.borrow_mut();
+        if let Some(at) = waiting.iter().position(|waiting| waiting.id == id) {
+            waiting.swap_remove(at);
+        }
+        // The one that leaves may have been the reader: another takes over.
+        if let Some(other) = waiting.last_mut() {
+            other.waker.take().inspect(Waker::wake_by_ref);
+        }
+    }
+}
+
+/// A request under way.
+pub struct Pending<'a, Q: Debug + 'static, R: Debug + 'static> {
+    caller: &'a Caller<Q, R>,
+    id: u64,
+    answered: Cell<bool>,
+    kept: Cell<bool>,
+}
+
+impl<Q: Debug + 'static, R: Debug + 'static> Pending<'_, Q, R> {
+    /// The next answer; dropping the call loses nothing.
+    pub async fn next(&self) -> OpResult<R> {
+        let result = poll_fn(|context| self.caller.poll_reply(self.id, context)).await;
+        self.answered.set(true);
+        result
+    }
+}
+
+impl<Q: Debug + 'static, R: Debug + 'static> Drop for Pending<'_, Q, R> {
+    fn drop(&mut self) {
+        match (self.kept.get(), self.answered.get()) {
+            (true, _) => {}
+            (false, true) => self.caller.unlisten(self.id),
+            (false, false) => self.caller.cancel(self.id),
+        }
+    }
+}
+
+impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
+    /// The next answer to a subscription.
+    pub async fn next_of(&self, id: u64) -> OpResult<R> {
+        poll_fn(|context| self.poll_reply(id, context)).await
+    }
+
+    /// Ends a subscription.
+    pub fn cancel(&self, id: u64) {
+        self.unlisten(id);
+        if self.finished.get().is_none() {
+            self.connection.send(Ask::<Q>::Cancel(id));
+        }
+    }
+}
+
+/// Runs `future` for at most `limit`; a result that is ready at the limit wins.
+pub async fn within<T>(node: &Node, limit: Duration, future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    let nanos = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+    let mut sleep = node.sleep_until(node.now().saturating_add(nanos));
+    poll_fn(|context| match future.as_mut().poll(context) {
+        Poll::Ready(value) => Poll::Ready(Some(value)),
+        Poll::Pending => Pin::new(&mut sleep).poll(context).map(|()| None),
+    })
+    .await
+}
+
+/// A request as a server meets it.
+pub struct Request<Q, R> {
+    /// What is asked.
+    pub body: Q,
+    /// Where the answer goes.
+    pub reply: Responder<R>,
+}
+
+impl<R> Clone for Responder<R> {
+    fn clone(&self) -> Self {
+        Responder { line: self.line.clone(), id: self.id, kind: std::marker::PhantomData }
+    }
+}
+
+/// The way back to one caller's request. Dropped without an answer, the caller waits.
+pub struct Responder<R> {
+    line: Rc<Line>,
+    id: u64,
+    kind: std::marker::PhantomData<R>,
+}
+
+/// One accepted connection.
+struct Line {
+    connection: Connection,
+    cancelled: RefCell<Vec<u64>>,
+    closed: Cell<bool>,
+    changed: Notify,
+}
+
+impl<R: Debug + 'static> Responder<R> {
+    /// Sends an answer.
+    pub fn send(&self, reply: R) {
+        self.line.connection.send(Say(self.id, reply));
+    }
+
+    /// The client at the other end.
+    pub fn client(&self) -> NodeId {
+        self.line.connection.peer()
+    }
+
+    /// Closes the connection, as a server does that no longer wants its client.
+    pub fn hang_up(&self) {
+        self.line.close();
+    }
+
+    /// Whether the caller has gone or cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.line.closed.get() || self.line.cancelled.borrow().contains(&self.id)
+    }
+
+    /// Completes when the caller has gone or cancelled.
+    pub async fn cancelled(&self) {
+        while !self.is_cancelled() {
+            self.line.changed.notified().await;
+        }
+    }
+}
+
+/// Serves `port`: every request of every connection goes to `handle`, in the order of each connection.
+pub fn serve<Q, R>(node: &Node, port: Port, handle: impl Fn(Request<Q, R>) + 'static)
+where
+    Q: Debug + 'static,
+    R: Debug + 'static,
+{
+    let handle = Rc::new(handle);
+    serve_each(node, port, move || {
+        let handle = handle.clone();
+        move |request| handle(request)
+    });
+}
+
+/// Serves `port` with a handler of its own for each connection.
+pub fn serve_each<Q, R, H>(node: &Node, port: Port, handler: impl Fn() -> H + 'static)
+where
+    Q: Debug + 'static,
+    R: Debug + 'static,
+    H: Fn(Request<Q, R>) + 'static,
+{
+    let (server, listener) = (node.clone(), node.listen(port));
+    node.run(async move {
+        loop {
+            let line = Rc::new(Line {
+                connection: listener.accept().await,
+                cancelled: RefCell::default(),
+                closed: Cell::new(false),
+                changed: Notify::new(),
+            });
+            server.run(converse(line, handler()));
+        }
+    });
+}
+
+async fn converse<Q: Debug + 'static, R: Debug + 'static>(line: Rc<Line>, handle: impl Fn(Request<Q, R>)) {
+    // A line that was hung up ends when the client, having heard of it, closes its end too.
+    while let Ok(ask) = line.connection.recv::<Ask<Q>>().await {
+        match ask {
+            _ if line.closed.get() => {}
+            Ask::Call(id, body) => {
+                let reply = Responder { line: line.clone(), id, kind: std::marker::PhantomData };
+                handle(Request { body, reply });
+            }
+            Ask::Cancel(id) => {
+                line.cancelled.borrow_mut().push(id);
+                line.changed.notify_waiters();
+            }
+        }
+    }
+    line.close();
+}
+
+impl Line {
+    fn close(&self) {
+        if !self.closed.replace(true) {
+            self.connection.close();
+            self.changed.notify_waiters();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! One simulated run of an experiment, through the same run loop as on real servers.
+
+use std::rc::Rc;
+
+use checkers::history::{History, ResourceEntry};
+use serde_json::{Map, Value, json};
+
+use super::{Sim, net::Arrow, world::SimWorld};
+use crate::{
+    error::{Error, Result},
+    experiment::Experiment,
+    recorder::Recorder,
+    run::{Judged, Outcome, Progress, Run, Silent, Stop, judge_history},
+};
+
+/// Stored, printed and judged as this world.
+pub const WORLD: &str = "sim";
+
+/// What came of a simulated run, beside what its recorder took.
+pub struct Simulated {
+    /// How the run went.
+    pub outcome: Outcome,
+    /// For `run.json`: that it was simulated, the modelled version, and the trace's hash.
+    pub facts: Map<String, Value>,
+    /// Hash of every decision and message.
+    pub trace: u64,
+    /// Nanoseconds of virtual time.
+    pub time_ns: u64,
+    /// The messages, where they were asked for, with the names of the nodes.
+    pub messages: Vec<(String, String, Arrow)>,
+}
+
+/// Runs an experiment in virtual time, on this thread, to its end. Not within an asynchronous runtime, whose budgets would get between the tasks.
+pub fn simulate(
+    experiment: &Rc<Experiment>,
+    recorder: Rc<Recorder>,
+    progress: Rc<dyn Progress>,
+    record_messages: bool,
+) -> Simulated {
+    let sim = Sim::new(experiment.seed);
+    if record_messages {
+        sim.record_messages();
+    }
+    let world = Rc::new(SimWorld::new(&sim));
+    let run = Run::new(world.clone(), experiment.clone(), recorder, Stop::default(), progress);
+    let ended = sim.block_on(async move { run.go().await });
+    let outcome = ended.unwrap_or_else(|stuck| Outcome {
+        failure: Some(Error::Harness(format!("the simulation is stuck: {stuck}"))),
+        ..Outcome::default()
+    });
+    let trace = sim.trace();
+    let mut facts = crate::world::World::facts(&*world);
+    facts.insert("trace".into(), json!(format!("{trace:016x}")));
+    facts.insert("virtual_ms".into(), json!(sim.now() / 1_000_000));
+    let named = |arrow: Arrow| (world.name_of(arrow.from), world.name_of(arrow.to), arrow);
+    let messages = sim.take_messages().into_iter().map(named).collect();
+    Simulated { outcome, facts, trace, time_ns: sim.now(), messages }
+}
+
+/// A simulated run that was judged without touching a file.
+pub struct Tried {
+    /// The verdict, and the history it is about.
+    pub judged: Judged,
+    /// Hash of every decision and message.
+    pub trace: u64,
+    /// Nanoseconds of virtual time.
+    pub time_ns: u64,
+}
+
+/// Runs and judges an experiment in memory.
+///
+/// # Errors
+/// The harness failed: the run says nothing about the recipe.
+pub fn try_out(experiment: &Rc<Experiment>) -> Result<Tried> {
+    let recorder = Rc::new(Recorder::in_memory());
+    let simulated = simulate(experiment, recorder.clone(), Rc::new(Silent), false);
+    if let Some(why) = &simulated.outcome.failure {
+        return Err(Error::Harness(format!("seed {}: {why}", experiment.seed)));
+    }
+    let kept = recorder.take_kept();
+    let mut history = History::from_events(&kept.events);
+    history.sort();
+    let form = history.check_form();
+    form.map_err(|error| Error::Harness(format!("seed {}: {error}", experiment.seed)))?;
+    let resource: Result<Vec<ResourceEntry>, _> =
+        kept.resource.into_iter().map(serde_json::from_value).collect();
+    history.resource = resource.map_err(|error| Error::Harness(format!("the resource's log: {error}")))?;
+    let judged = judge_history(history, experiment, &simulated.outcome, WORLD, None);
+    Ok(Tried { judged, trace: simulated.trace, time_ns: simulated.time_ns })
+}

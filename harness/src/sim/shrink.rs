@@ -1,0 +1,144 @@
+//! From a failing run to a smallest one that fails the same check. Greedy: every step is a run of its own that
+//! must fail too, so that the result is proven by having been run.
+
+use std::{rc::Rc, time::Duration};
+
+use checkers::{history::EventKind, verdict::Verdict};
+
+use super::run::try_out;
+use crate::{error::Result, experiment::Experiment};
+
+/// What is small, most important first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size {
+    /// Number of faults.
+    pub faults: usize,
+    /// Number of clients.
+    pub clients: u32,
+    /// Operations begun until the violation is complete.
+    pub operations: usize,
+    /// Length of the run in milliseconds.
+    pub time_ms: u64,
+    /// Lengths of all faults together, milliseconds, and how far clocks jump.
+    pub faults_ms: u64,
+}
+
+/// A failing run.
+#[derive(Clone, Debug)]
+pub struct Failing {
+    /// With its schedule given.
+    pub experiment: Experiment,
+    /// How large it is.
+    pub size: Size,
+    /// When its first violation was complete, milliseconds.
+    pub violated_ms: u64,
+}
+
+/// The shortest time that an experiment can have.
+const TIME_MS_MIN: u64 = 500;
+/// Seeds tried with fewer clients, and at the end with the same faults.
+const SEEDS: u64 = 20;
+
+/// Shrinks a run that violates `check`, with at most `runs_max` runs; `tell` hears of every progress.
+/// `None`: the run does not violate it.
+///
+/// # Errors
+/// A run failed in the harness.
+pub fn shrink(
+    start: &Experiment,
+    check: &str,
+    runs_max: u32,
+    mut tell: impl FnMut(&Failing),
+) -> Result<Option<Failing>> {
+    let mut runs = 0;
+    let mut run = |candidate: Experiment| -> Result<Option<Failing>> {
+        runs += 1;
+        if runs > runs_max { Ok(None) } else { failing(candidate, check) }
+    };
+    let Some(mut best) = run(Experiment { scheduled: true, ..start.clone() })? else { return Ok(None) };
+    loop {
+        let mut better = false;
+        for candidate in candidates(&best) {
+            if let Some(found) = run(candidate)?.filter(|found| found.size < best.size) {
+                best = found;
+                better = true;
+                tell(&best);
+                break;
+            }
+        }
+        if !better {
+            return Ok(Some(best));
+        }
+    }
+}
+
+/// Smaller experiments to try, those that save most first.
+fn candidates(from: &Failing) -> Vec<Experiment> {
+    let base = &from.experiment;
+    let mut list = Vec::new();
+    list.extend(cut(base, from.violated_ms));
+    let faults = &base.schedule.faults;
+    list.extend(
+        (0..faults.len()).rev().map(|index| with(base, |new| drop(new.schedule.faults.remove(index)))),
+    );
+    for clients in
+        (2..base.clients).filter(|clients| clients * 2 <= base.clients || clients + 1 == base.clients)
+    {
+        list.extend((0..SEEDS).map(|more| {
+            with(base, |new| {
+                new.clients = clients;
+                new.seed = base.seed + more;
+            })
+        }));
+    }
+    for index in 0..faults.len() {
+        list.push(with(base, |new| new.schedule.faults[index].at_ms /= 2));
+        list.push(with(base, |new| {
+            new.schedule.faults[index].lasts_ms = (faults[index].lasts_ms * 3 / 4).max(1)
+        }));
+        if let Some(by_ms) = faults[index].params.by_ms.filter(|by_ms| by_ms.abs() > 1) {
+            list.push(with(base, |new| new.schedule.faults[index].params.by_ms = Some(by_ms * 3 / 4)));
+        }
+    }
+    list.extend((1..SEEDS).map(|more| with(base, |new| new.seed = base.seed + more)));
+    list
+}
+
+fn with(base: &Experiment, change: impl FnOnce(&mut Experiment)) -> Experiment {
+    let mut new = base.clone();
+    change(&mut new);
+    new
+}
+
+/// The run without what comes after its violation.
+fn cut(base: &Experiment, violated_ms: u64) -> Option<Experiment> {
+    let mut new = base.clone();
+    new.schedule.faults.retain(|fault| fault.at_ms <= violated_ms);
+    let healed_ms = new.schedule.faults.iter().map(|fault| fault.end_ms()).max().unwrap_or(0);
+    let time_ms = (violated_ms.max(healed_ms) + 50).max(TIME_MS_MIN);
+    new.time = Duration::from_millis(time_ms);
+    (new.time < base.time || new.schedule.faults.len() < base.schedule.faults.len()).then_some(new)
+}
+
+fn failing(experiment: Experiment, check: &str) -> Result<Option<Failing>> {
+    let tried = try_out(&Rc::new(experiment.clone()))?;
+    let result = tried.judged.judgement.checks.get(check);
+    let Some(result) = result.filter(|result| result.verdict == Verdict::Invalid) else { return Ok(None) };
+    let last_ns = experiment.time.as_nanos() as u64;
+    let violated_ns = result.violations.iter().map(|violation| violation.end_ns).min().unwrap_or(last_ns);
+    let begun = |event: &checkers::history::Event| {
+        event.kind == EventKind::Invoke && event.f != "lapse" && event.time <= violated_ns
+    };
+    let faults = &experiment.schedule.faults;
+    let weight = |fault: &nemesis::schedule::ScheduledFault| {
+        fault.at_ms + fault.lasts_ms + fault.params.by_ms.unwrap_or(0).unsigned_abs()
+    };
+    let size = Size {
+        faults: faults.len(),
+        clients: experiment.clients,
+        operations: tried.judged.history.events().filter(begun).count(),
+        time_ms: experiment.time.as_millis() as u64,
+        faults_ms: faults.iter().map(weight).sum(),
+    };
+    Ok(Some(Failing { experiment, size, violated_ms: violated_ns.div_ceil(1_000_000) }))
+}

@@ -1,0 +1,171 @@
+//! Faults on simulated nodes, with the evidence that containers would leave.
+
+use std::time::Duration;
+
+use nemesis::{
+    evidence::{Evidence, FaultResult},
+    kind::{FaultKind, partition::Direction},
+    partition::Cut,
+};
+use serde_json::{Value, json};
+use workloads::env::EnvApi;
+
+use super::SimWorld;
+use crate::{
+    sim::Node,
+    world::{Applied, Healed, Injection},
+};
+
+/// What a server takes from its start to its first answer.
+const START: Duration = Duration::from_millis(100);
+
+impl SimWorld {
+    pub(super) fn apply_fault(&self, injection: &Injection) -> Applied {
+        let fault = &injection.fault;
+        let offset_ns = fault.params.by_ms.unwrap_or_default().saturating_mul(1_000_000);
+        let mut evidence = Evidence::new();
+        for target in &injection.targets {
+            let key = (target.clone(), fault.kind);
+            self.inner.borrow_mut().active.entry(key).or_default().push((fault.id, offset_ns));
+            let Some(node) = self.node(target) else { continue };
+            let shown = match fault.kind {
+                FaultKind::Pause => {
+                    node.pause();
+                    json!({ "state": if node.is_paused() { "T" } else { "gone" } })
+                }
+                FaultKind::Kill => json!({ "killed": node.kill() }),
+                FaultKind::Clock => {
+                    node.set_clock_offset(offset_ns);
+                    json!({ "offset_ns": node.clock_offset() })
+                }
+                FaultKind::Partition => json!({}),
+            };
+            evidence.insert(target.clone(), shown);
+        }
+        for cut in &injection.cuts {
+            self.cut(fault.id, cut);
+        }
+        Applied { at: self.run_time(), result: result_of(fault.kind, &evidence), evidence }
+    }
+
+    pub(super) async fn heal_fault(&self, injection: &Injection) -> Healed {
+        let fault = &injection.fault;
+        let mut evidence = Evidence::new();
+        let mut healed = true;
+        for cut in &injection.cuts {
+            let packets = self.mend(fault.id, cut);
+            evidence.insert(cut.node.clone(), json!({ "packets": packets }));
+        }
+        for target in &injection.targets {
+            let left = self.end_of(target, injection);
+            let (Some(node), false) = (self.node(target), fault.kind == FaultKind::Partition) else {
+                continue;
+            };
+            let after = match fault.kind {
+                FaultKind::Pause if left.is_empty() => {
+                    node.resume();
+                    healed &= !node.is_paused();
+                    json!({ "state": if node.is_paused() { "T" } else { "S" } })
+                }
+                FaultKind::Kill if left.is_empty() => {
+                    let starts = self.start_again(target, &node, injection).await;
+                    healed &= node.is_alive();
+                    json!({ "starts": starts })
+                }
+                FaultKind::Clock => {
+                    let offset = left.last().map_or(0, |(_, offset)| *offset);
+                    node.set_clock_offset(offset);
+                    healed &= node.clock_offset() == offset;
+                    json!({ "offset_ns": node.clock_offset() })
+                }
+                _ => json!({ "left_to": left.iter().map(|(fault, _)| fault).collect::<Vec<_>>() }),
+            };
+            evidence.insert(target.clone(), json!({ "after": after }));
+        }
+        let result = match fault.kind {
+            FaultKind::Partition => result_of(fault.kind, &evidence),
+            _ => FaultResult::Installed,
+        };
+        Healed { fault: Applied { at: self.run_time(), result, evidence }, healed }
+    }
+
+    /// Takes the fault off a node; returns what is left of its kind there.
+    fn end_of(&self, target: &str, injection: &Injection) -> Vec<(u32, i64)> {
+        let mut inner = self.inner.borrow_mut();
+        let left = inner.active.entry((target.to_owned(), injection.fault.kind)).or_default();
+        left.retain(|(fault, _)| *fault != injection.fault.id);
+        left.clone()
+    }
+
+    async fn start_again(&self, name: &str, node: &Node, injection: &Injection) -> u32 {
+        if node.is_alive() {
+            return node.starts();
+        }
+        if !self.inner.borrow().clients.contains_key(name) {
+            self.harness.sleep(START).await;
+        }
+        let starts = node.revive();
+        match injection.restart_as.get(name) {
+            Some(process) => self.start_client(name, Some(*process)),
+            None => {
+                let inner = self.inner.borrow();
+                inner.services.get(name).inspect(|service| service.start(node));
+            }
+        }
+        starts
+    }
+
+    /// Each direction that a cut stops: from whom, to whom.
+    fn ways(&self, cut: &Cut) -> Vec<(Node, Node)> {
+        let Some(node) = self.node(&cut.node) else { return Vec::new() };
+        let peers = cut.peers.iter().filter_map(|peer| self.node(peer));
+        peers
+            .flat_map(|peer| {
+                let (out, back) = ((node.clone(), peer.clone()), (peer, node.clone()));
+                match cut.direction {
+                    Direction::In => vec![back],
+                    Direction::Out => vec![out],
+                    Direction::Both => vec![out, back],
+                }
+            })
+            .collect()
+    }
+
+    fn cut(&self, fault: u32, cut: &Cut) {
+        let ways = self.ways(cut);
+        let before = ways.iter().map(|(from, to)| from.packets(to.id()).cut).sum();
+        self.inner.borrow_mut().packets.insert((fault, cut.node.clone()), before);
+        ways.iter().for_each(|(from, to)| from.cut(to.id()));
+    }
+
+    /// Returns the packets that the cut took. Mends once, however often it is called.
+    fn mend(&self, fault: u32, cut: &Cut) -> u64 {
+        let ways = self.ways(cut);
+        let taken = ways.iter().map(|(from, to)| from.packets(to.id()).cut).sum::<u64>();
+        let Some(before) = self.inner.borrow_mut().packets.remove(&(fault, cut.node.clone())) else {
+            return 0;
+        };
+        ways.iter().for_each(|(from, to)| {
+            from.mend(to.id());
+        });
+        taken - before
+    }
+
+    fn run_time(&self) -> u64 {
+        EnvApi::now(&self.harness)
+    }
+}
+
+/// A pause shows state T, a kill a dead process, a clock its offset; a cut shows at its end whether it met anything.
+fn result_of(kind: FaultKind, evidence: &Evidence) -> FaultResult {
+    let shows = |shown: &Value| match kind {
+        FaultKind::Pause => shown["state"] == "T",
+        FaultKind::Kill => shown["killed"] == true,
+        FaultKind::Clock => shown["offset_ns"] != 0,
+        FaultKind::Partition => shown["packets"].as_u64().is_none_or(|packets| packets > 0),
+    };
+    match evidence.values().any(shows) {
+        true => FaultResult::Installed,
+        false => FaultResult::NoEffect,
+    }
+}
