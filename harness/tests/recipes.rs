@@ -91,7 +91,9 @@ fn each_kind_of_fault_shows_its_own_evidence() {
             "partition" => shown["packets"].as_u64() > Some(0),
             "clock" => {
                 let (asked, seen) = (shown["offset_ms"].as_f64(), shown["observed_ms"][0].as_f64());
-                asked.zip(seen).is_some_and(|(asked, seen)| asked.abs() > 100.0 && (asked - seen).abs() < 50.0)
+                asked
+                    .zip(seen)
+                    .is_some_and(|(asked, seen)| asked.abs() > 100.0 && (asked - seen).abs() < 50.0)
             }
             _ => false,
         };
