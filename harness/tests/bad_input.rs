@@ -2,7 +2,13 @@
 
 mod support;
 
-use std::{fs, path::Path, process::Output};
+use std::{
+    fs,
+    io::{self, BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    path::Path,
+    process::Output,
+};
 
 use support::{fencepost, text};
 
@@ -16,7 +22,8 @@ fn said(files: &[(&str, &str)], args: &[&str]) -> String {
 }
 
 fn said_in(folder: &Path, args: &[&str]) -> String {
-    let output = fencepost().current_dir(folder).env("DOCKER_HOST", "unix:///nonexistent").args(args).output();
+    let output =
+        fencepost().current_dir(folder).env("DOCKER_HOST", "unix:///nonexistent").args(args).output();
     screen(&output.expect("the binary runs"))
 }
 
@@ -34,7 +41,8 @@ fn said_of(experiment: &str) -> String {
 
 /// What is said of flags.
 fn said_to(flags: &str) -> String {
-    let args: Vec<&str> = ["run", "redis/set-nx", "--on", "docker"].into_iter().chain(flags.split_whitespace()).collect();
+    let args: Vec<&str> =
+        ["run", "redis/set-nx", "--on", "docker"].into_iter().chain(flags.split_whitespace()).collect();
     said(&[], &args)
 }
 
@@ -102,8 +110,14 @@ fn in_files() {
     seen.add("syntax", said_of("recipe = \"redis/set-nx\"\nclients = [\n"));
     seen.add("unknown check", said_of("recipe = \"redis/set-nx\"\nexpect = { exclusoin = \"valid\" }\n"));
     seen.add("unknown verdict", said_of("recipe = \"redis/set-nx\"\nexpect = { exclusion = \"vald\" }\n"));
-    seen.add("unknown fault in a file", said_of("recipe = \"redis/set-nx\"\n[faults.puase]\ntarget = \"holder\"\n"));
-    seen.add("unknown setting in a file", said_of("recipe = \"redis/set-nx\"\n[settings]\npersistance = \"none\"\n"));
+    seen.add(
+        "unknown fault in a file",
+        said_of("recipe = \"redis/set-nx\"\n[faults.puase]\ntarget = \"holder\"\n"),
+    );
+    seen.add(
+        "unknown setting in a file",
+        said_of("recipe = \"redis/set-nx\"\n[settings]\npersistance = \"none\"\n"),
+    );
     seen.add("span upside down", said_of("recipe = \"redis/set-nx\"\n[rates]\nthink_ms = [5, 1]\n"));
     seen.add("name that is no folder", said_of("name = \"../../x\"\nrecipe = \"redis/set-nx\"\n"));
     let late = "recipe = \"redis/set-nx\"\ntime = \"10s\"\n[[schedule]]\nkind = \"pause\"\ntarget = \"holder\"\nat_ms = 12000\nlasts_ms = 500\n";
@@ -125,26 +139,39 @@ fn a_file_of_other_bytes_is_no_experiment() {
 fn without_an_engine() {
     let mut seen = Transcript::default();
     seen.add("no socket", said_to(""));
-    let output = fencepost().env("DOCKER_HOST", "tcp://127.0.0.1:1").args(["run", "redis/set-nx", "--on", "docker"]).output();
+    let output = fencepost()
+        .env("DOCKER_HOST", "tcp://127.0.0.1:1")
+        .args(["run", "redis/set-nx", "--on", "docker"])
+        .output();
     seen.add("nobody listens", screen(&output.expect("the binary runs")));
     insta::assert_snapshot!(seen.0);
     for command in ["clean", "images"] {
         assert!(said(&[], &[command]).ends_with("exit 69"));
     }
     let doctor = said(&[], &["doctor"]);
-    assert!(doctor.starts_with("PROBLEM  no Docker engine answers at unix:///nonexistent") && doctor.ends_with("exit 69"), "{doctor}");
+    assert!(
+        doctor.starts_with("PROBLEM  no Docker engine answers at unix:///nonexistent")
+            && doctor.ends_with("exit 69"),
+        "{doctor}"
+    );
 }
 
 #[test]
 fn places_that_cannot_be_written() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("file"), "").expect("the file is written");
-    insta::assert_snapshot!("junit", said_in(folder.path(), &["run", "redis/set-nx", "--on", "docker", "--junit", "file/junit.xml"]));
+    insta::assert_snapshot!(
+        "junit",
+        said_in(folder.path(), &["run", "redis/set-nx", "--on", "docker", "--junit", "file/junit.xml"])
+    );
     if !support::docker() {
         return;
     }
     // The store is made only once an engine has answered.
-    let output = fencepost().current_dir(folder.path()).args(["run", "redis/set-nx", "--on", "docker", "--store", "file/x"]).output();
+    let output = fencepost()
+        .current_dir(folder.path())
+        .args(["run", "redis/set-nx", "--on", "docker", "--store", "file/x"])
+        .output();
     insta::assert_snapshot!("store", screen(&output.expect("the binary runs")));
 }
 
@@ -165,6 +192,55 @@ fn an_image_that_cannot_be_had_makes_the_world_unavailable() {
         let said = format!("error: the image {image} is not here and cannot be pulled: ");
         assert!(text.contains(&said) && text.contains("`fencepost images` lists"), "{text}");
     }
+}
+
+/// An engine that has every image, and a network pool in which nothing is free. Serves until the test ends.
+fn engine_without_addresses() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || listener.incoming().flatten().try_for_each(answer));
+    format!("tcp://{address}")
+}
+
+fn answer(mut stream: TcpStream) -> io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let (mut request, mut line, mut length) = (String::new(), String::new(), 0);
+    reader.read_line(&mut request)?;
+    while reader.read_line(&mut line)? > 2 {
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap_or_default();
+        }
+        line.clear();
+    }
+    io::copy(&mut reader.take(length), &mut io::sink())?;
+    let (status, body) = match request.split(' ').nth(1).unwrap_or_default() {
+        path if path.ends_with("/version") => {
+            (200, r#"{"Version":"27.0","ApiVersion":"1.46","MinAPIVersion":"1.24"}"#)
+        }
+        path if path.ends_with("/networks/create") => {
+            (403, r#"{"message":"Pool overlaps with other one on this address space"}"#)
+        }
+        path if path.contains("/images/") => (200, r#"{"Id":"sha256:0"}"#),
+        path if path.ends_with("/info") => (200, r#"{"ServerVersion":"27.0"}"#),
+        _ if request.starts_with("DELETE") => (404, r#"{"message":"no such network"}"#),
+        _ => (200, "[]"),
+    };
+    write!(
+        stream,
+        "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[test]
+fn no_free_network_makes_the_world_unavailable() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = fencepost()
+        .current_dir(folder.path())
+        .env("DOCKER_HOST", engine_without_addresses())
+        .args(["run", "redis/set-nx", "--on", "docker", "--image", "x:1", "--seed", "1"])
+        .output();
+    insta::assert_snapshot!("addresses", screen(&output.expect("the binary runs")));
 }
 
 const ACQUIRE: &str = r#"{"index":0,"time":1,"process":0,"node":"c1","type":"invoke","f":"acquire","value":{"lock":"a"}}

@@ -19,7 +19,8 @@ fn official_like(system: &str, recipe: &str, image: &str) {
     }
     let _alone = alone();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../images/build.sh");
-    let built = Command::new("sh").arg(&script).arg(format!("{system}:official-like")).output().expect("sh runs");
+    let built =
+        Command::new("sh").arg(&script).arg(format!("{system}:official-like")).output().expect("sh runs");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let ran = run(recipe, &format!("--image {image} --clients 3 --ttl 1s --time 3s --seed 1"));
     ran.must(ran.code == 0, &format!("{recipe} holds on {image}"));
@@ -52,7 +53,8 @@ struct Registry {
 impl Registry {
     fn start(program: &Path) -> Registry {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
+        let free =
+            TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
         let config = folder.path().join("config.yml");
         let storage = folder.path().join("storage");
         let text = format!(
@@ -100,8 +102,13 @@ fn pulled_from_a_registry() {
     docker_says(&["tag", "fencepost/redis:7.0", &registry.image]);
     docker_says(&["push", &registry.image]);
     docker_says(&["rmi", &registry.image]);
-    assert_eq!(docker_says(&["image", "ls", "-q", &registry.image]), "", "the engine does not have it any more");
-    let ran = run("redis/set-nx", &format!("--image {} --clients 3 --ttl 1s --time 3s --seed 1", registry.image));
+    assert_eq!(
+        docker_says(&["image", "ls", "-q", &registry.image]),
+        "",
+        "the engine does not have it any more"
+    );
+    let ran =
+        run("redis/set-nx", &format!("--image {} --clients 3 --ttl 1s --time 3s --seed 1", registry.image));
     ran.must(ran.code == 0, "the run on the pulled image is valid");
     assert_ne!(docker_says(&["image", "ls", "-q", &registry.image]), "", "it was pulled");
 }

@@ -47,7 +47,10 @@ impl Harness {
 
     /// Waits for its end: exit code, stdout as JSON (null if it is none), stderr.
     fn end(mut self) -> (Option<i32>, Value, String) {
-        let child = std::mem::replace(&mut self.child, fencepost().arg("list").stdout(Stdio::null()).spawn().expect("it runs"));
+        let child = std::mem::replace(
+            &mut self.child,
+            fencepost().arg("list").stdout(Stdio::null()).spawn().expect("it runs"),
+        );
         let output = child.wait_with_output().expect("it ends");
         (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or(Value::Null), text(&output))
     }
@@ -67,7 +70,14 @@ fn processes(names: &[String]) -> Vec<String> {
     let entries = fs::read_dir("/proc").expect("/proc is there").flatten().map(|entry| entry.path());
     entries
         .filter(|entry| entry.file_name().is_some_and(|name| name.to_string_lossy().parse::<u32>().is_ok()))
-        .map(|entry| format!("{} {} {}", entry.display(), read(&entry, "cgroup"), read(&entry, "cmdline").replace('\0', " ")))
+        .map(|entry| {
+            format!(
+                "{} {} {}",
+                entry.display(),
+                read(&entry, "cgroup"),
+                read(&entry, "cmdline").replace('\0', " ")
+            )
+        })
         .filter(|process| names.iter().any(|name| process.contains(name.as_str())))
         .collect()
 }
@@ -91,7 +101,16 @@ fn nothing_is_left(harness: u32, containers: &[String]) {
 fn containers(harness: u32) -> Vec<String> {
     left(harness)
         .iter()
-        .map(|line| docker_says(&["inspect", "--format", "{{.Id}}", line.split(' ').next().unwrap_or_default()]))
+        .map(|line| {
+            docker_says(&[
+                "inspect",
+                "--type",
+                "container",
+                "--format",
+                "{{.Id}}",
+                line.split(' ').next().unwrap_or_default(),
+            ])
+        })
         .filter(|id| !id.is_empty())
         .collect()
 }
@@ -107,7 +126,7 @@ fn of_a_harness_killed_while_it_starts_nodes() {
         return;
     }
     let _alone = alone();
-    for after_ms in [150, 500, 900, 1300, 1800] {
+    for after_ms in [300, 800, 1300, 1800] {
         let mut harness = Harness::start("--ttl 1s --time 30s --seed 1");
         sleep(Duration::from_millis(after_ms));
         let containers = containers(harness.child.id());
@@ -193,39 +212,31 @@ fn of_a_run_interrupted_twice() {
     nothing_is_left(pid, &containers);
 }
 
-#[test]
-fn a_node_gets_no_more_than_it_needs() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
-    let harness = Harness::start("--ttl 1s --time 30s --seed 1");
-    harness.until_recorded("\"acquire\"");
-    let containers = containers(harness.child.id());
-    assert!(containers.len() >= 7, "{containers:?}");
-    for container in &containers {
-        let said: Value = serde_json::from_str(&docker_says(&["inspect", container])).expect("docker inspects");
-        let host = &said[0]["HostConfig"];
-        let caps = host["CapAdd"].to_string().replace("CAP_", "");
-        assert_eq!(caps, r#"["NET_ADMIN","SYS_PTRACE"]"#);
-        assert_eq!(host["CapDrop"].to_string(), r#"["ALL"]"#);
-        assert_eq!(host["Privileged"], false);
-        assert!(host["Binds"].is_null() && host["Mounts"].is_null() && host["Devices"].as_array().is_none_or(Vec::is_empty), "{host:#}");
-        let mounts = said[0]["Mounts"].as_array().expect("mounts");
-        assert!(mounts.iter().all(|mount| mount["Type"] != "bind"), "{mounts:?}");
-        assert!(host["PortBindings"].as_object().is_none_or(serde_json::Map::is_empty), "{host:#}");
-        assert!(host["PidMode"] == "" && host["IpcMode"] != "host" && host["UTSMode"] == "", "{host:#}");
-        let network = host["NetworkMode"].as_str().expect("a network");
-        assert!(network.starts_with("fencepost-"), "{network}");
-        let network: Value = serde_json::from_str(&docker_says(&["network", "inspect", network])).expect("docker inspects");
-        assert_eq!(network[0]["Internal"], true);
-        let subnet = network[0]["IPAM"]["Config"][0]["Subnet"].as_str().expect("a subnet");
-        assert!(subnet.starts_with("198.18.") || subnet.starts_with("198.19."), "{subnet}");
-    }
-    let pid = harness.child.id();
-    harness.signal(Signal::INT);
-    harness.end();
-    nothing_is_left(pid, &containers);
+/// Two capabilities, nothing of the host, and a network that leads nowhere.
+fn has_only_what_it_needs(container: &str) {
+    let said: Value = serde_json::from_str(&docker_says(&["inspect", container])).expect("docker inspects");
+    let host = &said[0]["HostConfig"];
+    let caps = host["CapAdd"].to_string().replace("CAP_", "");
+    assert_eq!(caps, r#"["NET_ADMIN","SYS_PTRACE"]"#);
+    assert_eq!(host["CapDrop"].to_string(), r#"["ALL"]"#);
+    assert_eq!(host["Privileged"], false);
+    assert!(
+        host["Binds"].is_null()
+            && host["Mounts"].is_null()
+            && host["Devices"].as_array().is_none_or(Vec::is_empty),
+        "{host:#}"
+    );
+    let mounts = said[0]["Mounts"].as_array().expect("mounts");
+    assert!(mounts.iter().all(|mount| mount["Type"] != "bind"), "{mounts:?}");
+    assert!(host["PortBindings"].as_object().is_none_or(serde_json::Map::is_empty), "{host:#}");
+    assert!(host["PidMode"] == "" && host["IpcMode"] != "host" && host["UTSMode"] == "", "{host:#}");
+    let network = host["NetworkMode"].as_str().expect("a network");
+    assert!(network.starts_with("fencepost-"), "{network}");
+    let network: Value =
+        serde_json::from_str(&docker_says(&["network", "inspect", network])).expect("docker inspects");
+    assert_eq!(network[0]["Internal"], true);
+    let subnet = network[0]["IPAM"]["Config"][0]["Subnet"].as_str().expect("a subnet");
+    assert!(subnet.starts_with("198.18.") || subnet.starts_with("198.19."), "{subnet}");
 }
 
 /// Somebody else's container on somebody else's network, named as ours are; removed at the end.
@@ -235,14 +246,27 @@ impl Foreign {
     fn make() -> Foreign {
         let foreign = Foreign(format!("fencepost-foreign-{}", std::process::id()));
         docker_says(&["network", "create", "--label", "test.foreign=1", &foreign.0]);
-        docker_says(&["run", "-d", "--label", "test.foreign=1", "--name", &foreign.0, "--network", &foreign.0, "fencepost/redis:7.0", "sleep", "300"]);
+        docker_says(&[
+            "run",
+            "-d",
+            "--label",
+            "test.foreign=1",
+            "--name",
+            &foreign.0,
+            "--network",
+            &foreign.0,
+            "fencepost/redis:7.0",
+            "sleep",
+            "300",
+        ]);
         assert!(foreign.is_there(), "the foreign container runs");
         foreign
     }
 
     fn is_there(&self) -> bool {
         let running = docker_says(&["inspect", "--format", "{{.State.Running}} {{.RestartCount}}", &self.0]);
-        running == "true 0" && docker_says(&["network", "inspect", "--format", "{{.Name}}", &self.0]) == self.0
+        running == "true 0"
+            && docker_says(&["network", "inspect", "--format", "{{.Name}}", &self.0]) == self.0
     }
 }
 
@@ -254,13 +278,16 @@ impl Drop for Foreign {
 }
 
 #[test]
-fn what_is_foreign_stays_and_so_does_a_living_run() {
+fn nodes_are_confined_and_what_is_foreign_stays_and_so_does_a_living_run() {
     if !docker() {
         return;
     }
     let _alone = alone();
     let harness = Harness::start("--ttl 1s --time 30s --seed 1");
     harness.until_recorded("\"acquire\"");
+    let nodes = containers(harness.child.id());
+    assert!(nodes.len() >= 7, "server, resource and five clients are there: {nodes:?}");
+    nodes.iter().for_each(|node| has_only_what_it_needs(node));
     let foreign = Foreign::make();
     let (pid, before) = (harness.child.id(), left(harness.child.id()));
     let output = fencepost().arg("clean").output().expect("the binary runs");
@@ -268,6 +295,6 @@ fn what_is_foreign_stays_and_so_does_a_living_run() {
     assert_eq!(left(pid), before, "a living run is left alone: {}", text(&output));
     harness.signal(Signal::INT);
     harness.end();
-    nothing_is_left(pid, &[]);
+    nothing_is_left(pid, &nodes);
     assert!(foreign.is_there(), "neither the run nor `clean` touched what is not ours");
 }

@@ -16,7 +16,16 @@ fn a_paused_holder_breaks_exclusion_and_damages_what_is_not_fenced() {
     ran.says(1, "exclusion=invalid damage=invalid promise=valid");
     ran.must(ran.figure("damage", "unfenced_lost").as_u64() > Some(0), "updates are lost");
     ran.all_installed(&["pause"]);
-    for file in ["experiment.toml", "run.json", "history.jsonl", "resource.jsonl", "verdict.json", "report.html", "plots", "nodes/s1/process.log"] {
+    for file in [
+        "experiment.toml",
+        "run.json",
+        "history.jsonl",
+        "resource.jsonl",
+        "verdict.json",
+        "report.html",
+        "plots",
+        "nodes/s1/process.log",
+    ] {
         ran.must(ran.folder().join(file).exists(), &format!("{file} is kept"));
     }
 }
@@ -41,7 +50,9 @@ fn jumps(recipe: &str, target: &str) -> String {
         )
     };
     let jumps: String = [1, 3, 5, 7].into_iter().map(jump).collect();
-    format!("recipe = \"{recipe}\"\nttl = \"2s\"\ntime = \"9s\"\nseed = 3\n[rates]\nhold_percent = [25, 40]\nwait_percent = [100, 200]\nthink_ms = [5, 20]\n{jumps}")
+    format!(
+        "recipe = \"{recipe}\"\nttl = \"2s\"\ntime = \"9s\"\nseed = 3\n[rates]\nhold_percent = [25, 40]\nwait_percent = [100, 200]\nthink_ms = [5, 20]\n{jumps}"
+    )
 }
 
 #[test]
@@ -53,7 +64,10 @@ fn a_clock_that_jumps_breaks_the_services_promise_and_leaves_the_hosts_alone() {
     let (wall, monotonic) = (SystemTime::now(), Instant::now());
     let ran = run_file(&jumps("redis/set-nx", "server"));
     let gone = wall.elapsed().expect("the host's clock went forward");
-    assert!(gone.abs_diff(monotonic.elapsed()) < Duration::from_millis(500), "the host's clock was touched: {gone:?}");
+    assert!(
+        gone.abs_diff(monotonic.elapsed()) < Duration::from_millis(500),
+        "the host's clock was touched: {gone:?}"
+    );
     ran.says(1, "promise=invalid exclusion=invalid");
     ran.must(ran.figure("promise", "blame") == "service", "the service is to blame");
     ran.all_installed(&["clock"]);

@@ -10,7 +10,8 @@ fn the_lock_survives_what_happens_to_servers() {
         return;
     }
     let _alone = alone();
-    let ran = run("zookeeper/lock", "--faults partition:leader,kill:leader,clock:all --ttl 2s --time 15s --seed 2");
+    let ran =
+        run("zookeeper/lock", "--faults partition:leader,kill:leader,clock:all --ttl 2s --time 15s --seed 2");
     ran.says(0, "exclusion=valid promise=valid fencing=valid token=valid liveness=valid");
     ran.all_installed(&["partition", "kill", "clock"]);
 }

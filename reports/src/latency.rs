@@ -37,9 +37,9 @@ pub fn of(run: &RunData, timeline: &Timeline) -> Vec<Latency> {
 fn stated_of(f: &str, quantiles: &Value) -> Option<Latency> {
     let mut quantiles_ms: Vec<(String, f64)> =
         quantiles.as_object()?.iter().filter_map(|(name, ms)| Some((name.clone(), ms.as_f64()?))).collect();
-    quantiles_ms.sort_by(|a, b| {
-        a.1.total_cmp(&b.1).then_with(|| a.0.len().cmp(&b.0.len())).then_with(|| b.0.cmp(&a.0))
-    });
+    // By name, for values may be equal: p50 before p99, and the maximum last.
+    let rank = |name: &str| name.strip_prefix('p').and_then(|percent| percent.parse().ok()).unwrap_or(u32::MAX);
+    quantiles_ms.sort_by_key(|(name, _)| rank(name));
     Some(Latency { f: f.to_owned(), quantiles_ms })
 }
 
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn stated_quantiles_stand_in_ascending_order() {
-        let latency = stated_of("write", &serde_json::json!({"max": 9.0, "p50": 1.0, "p99": 9.0})).unwrap();
+        let latency = stated_of("write", &serde_json::json!({"max": 9.0, "p50": 9.0, "p99": 9.0})).unwrap();
         let names: Vec<_> = latency.quantiles_ms.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["p50", "p99", "max"]);
     }

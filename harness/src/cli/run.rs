@@ -23,6 +23,9 @@ use crate::{
 /// Runs the experiment and returns the exit code that its verdict asks for.
 pub fn main(args: RunArgs) -> Result<u8> {
     let experiment = Experiment::resolve(&args.what, &flags(&args))?;
+    if let Some(path) = &args.junit {
+        can_be_written(path)?;
+    }
     // The simulation runs outside of the asynchronous runtime, on this thread alone.
     if experiment.on == On::Sim || (experiment.on == On::Auto && !engine_answers()) {
         return simulate::main(&args, experiment);
@@ -58,9 +61,6 @@ pub(super) fn flags(args: &RunArgs) -> Flags {
 
 /// Runs the experiment on real servers.
 pub(super) async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
-    if let Some(path) = &args.junit {
-        can_be_written(path)?;
-    }
     let engine = Engine::connect().await?;
     // Tidying is a courtesy: what cannot be removed now is told by `doctor` and removed by `clean`.
     let _ = clean::remove_abandoned(&engine).await;
@@ -131,10 +131,12 @@ fn write_junit(path: &std::path::Path, run: &RunData) -> Result<()> {
     std::fs::write(path, xml).map_err(|error| Error::Harness(format!("failed to write {}: {error}", path.display())))
 }
 
-/// Found out before the run, not after it.
+/// Found out before the run, not after it; leaves nothing behind.
 fn can_be_written(path: &std::path::Path) -> Result<()> {
+    let is_new = !path.exists();
     let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
-    opened.map(drop).map_err(|error| Error::Usage(format!("--junit: {} cannot be written: {error}", path.display())))
+    let closed = opened.and_then(|_| if is_new { std::fs::remove_file(path) } else { Ok(()) });
+    closed.map_err(|error| Error::Usage(format!("--junit: {} cannot be written: {error}", path.display())))
 }
 
 pub(super) fn run_json(
