@@ -3,7 +3,7 @@
 //! `fuzz_parsers [SECONDS] [SEED] [jsonl|edn|jepsen-log|lock-lines|resource|any]…`
 //!
 //! Inputs are the samples below after random changes: bytes, words of the formats, copies, cuts, deep nesting. A parser
-//! must neither panic nor overflow its stack, must end within a second, and must not use more memory than a small
+//! must neither panic nor overflow its stack, must end within seconds, and must not use more memory than a small
 //! multiple of its input. What JSON Lines and EDN readers take must be the same after it was written and read again.
 //! The first failure is saved to `fuzz-failure.bin` and ends the run.
 
@@ -20,7 +20,8 @@ const MEMORY_BASE: usize = 4 << 20;
 const MEMORY_FACTOR: usize = 100;
 /// Bytes of the longest input.
 const LENGTH_MAX: usize = 1 << 20;
-const TIME_MAX: Duration = Duration::from_secs(1);
+/// Enough even where many others share the machine.
+const TIME_MAX: Duration = Duration::from_secs(5);
 
 const SAMPLES: &[&str] = &[
     "{\"index\":0,\"time\":1,\"process\":3,\"node\":\"c3\",\"type\":\"invoke\",\"f\":\"acquire\",\"value\":{\"lock\":\"a\"}}\n\

@@ -143,11 +143,13 @@ impl Lock {
         if self.waiting.front() != Some(&client) {
             return false;
         }
-        if self.holder.is_some() && self.breaks_at.is_some_and(|left| self.operations_left <= left) {
+        let Some(holder) = self.holder else { return true };
+        let is_held = matches!(self.clients[holder].1, Client::Holding { .. });
+        let breaks = is_held && self.breaks_at.is_some_and(|left| self.operations_left <= left);
+        if breaks {
             self.breaks_at = None;
-            return true;
         }
-        self.holder.is_none()
+        breaks
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod checks;
 pub mod convert;
 pub mod engine;
+pub mod explain;
 pub mod history;
 pub mod judge;
 pub mod limits;

@@ -51,6 +51,14 @@ impl Error {
         }
     }
 
+    /// In a sentence of its own, where a run is spoken of.
+    pub fn of_a_run(&self) -> String {
+        match self {
+            Error::Harness(why) => format!("the harness failed: {why}"),
+            other => other.to_string(),
+        }
+    }
+
     /// Puts what was being done in front of the message.
     pub fn while_doing(self, what: &str) -> Error {
         let wrap = |message: String| format!("{what}: {message}");

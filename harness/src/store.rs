@@ -19,7 +19,10 @@ impl RunFolder {
         let stamp = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S").to_string();
         let parent = store.join(experiment);
         let failed = |path: &Path, error: std::io::Error| {
-            Error::Harness(format!("failed to make the run's folder {}: {error}", path.display()))
+            Error::Usage(format!(
+                "--store: the run's folder {} cannot be made: {error}\n  --store or FENCEPOST_STORE names another place",
+                path.display()
+            ))
         };
         fs::create_dir_all(&parent).map_err(|error| failed(&parent, error))?;
         for number in 1..1000 {

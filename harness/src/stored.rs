@@ -48,13 +48,16 @@ pub fn judge_run(folder: &RunFolder) -> Result<Rejudged> {
     let facts = told.get("facts").and_then(Value::as_object).cloned().unwrap_or_default();
     let notes = std::mem::take(&mut judged.notes);
     let nodes = outcome.nodes;
-    let run = output::run_data(&experiment, folder, judged, &nodes, &facts, &output::repeat(&experiment));
+    let run = output::run_data(&experiment, folder, judged, &nodes, &facts, &output::repeat(&experiment, folder));
     Ok(Rejudged { run, notes })
 }
 
 /// Judges a history of its own, with the resource's log if that lies beside it.
 pub fn judge_file(path: &Path) -> Result<Rejudged> {
     let (mut history, notes) = read_history(path)?;
+    if let (None, Some(note)) = (history.events().next(), notes.first()) {
+        return Err(Error::Data(format!("{note}; nothing else is in it: this is no history")));
+    }
     history.sort();
     history.check_form().map_err(|error| Error::Data(format!("{}: {error}", path.display())))?;
     let resource = read_resource(&path.with_file_name(RESOURCE))?;

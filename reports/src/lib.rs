@@ -4,6 +4,7 @@
 //! The renderers are functions from it to a string:
 //! [`table::render`], [`html::render`], [`plots::render`], [`junit::render`], [`markdown::render`], [`json::render`].
 
+pub mod evidence;
 pub mod headline;
 pub mod html;
 pub mod json;

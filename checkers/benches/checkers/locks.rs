@@ -19,7 +19,13 @@ pub fn history(operations: u64) -> Vec<OpOf<Lock>> {
         let token = Some(turn + 1);
         ops.push(Op::ok(owner, asked, granted, input(LockAction::Acquire), LockOutput::Done { token }));
         let released = granted + 4;
-        ops.push(Op::ok(owner, released, released + 8, input(LockAction::Release), LockOutput::Done { token: None }));
+        ops.push(Op::ok(
+            owner,
+            released,
+            released + 8,
+            input(LockAction::Release),
+            LockOutput::Done { token: None },
+        ));
     }
     ops.sort_by_key(|op| op.call);
     ops

@@ -29,7 +29,8 @@ fn tables() {
 /// All of Jepsen's etcd logs in one iteration.
 fn etcd(criterion: &mut Criterion) {
     let vectors = index();
-    let logs: Vec<_> = vectors.iter().filter(|vector| vector.path.starts_with("jepsen")).map(registers).collect();
+    let logs: Vec<_> =
+        vectors.iter().filter(|vector| vector.path.starts_with("jepsen")).map(registers).collect();
     let mut group = criterion.benchmark_group("etcd logs, sum");
     group.sample_size(10);
     group.bench_function("fencepost", |bencher| {

@@ -1,9 +1,12 @@
 //! The same histories for the published checkers `porcupine-rs` and `todc-utils`.
 
+use std::collections::HashMap;
+
 use checkers::{
     model::{Model as _, OpOf},
     models::{
         KeyValue,
+        keyed::At,
         register::{RegisterInput, RegisterOutput},
         text::{TextInput, TextOutput},
     },
@@ -82,11 +85,26 @@ impl Model for PeerText {
 }
 
 impl EventModel for PeerText {
-    type Input = TextInput;
+    type Input = At<String, TextInput>;
     type Output = Option<TextOutput>;
 
-    fn combine(input: &TextInput, output: &Option<TextOutput>) -> Self::Op {
-        (input.clone(), output.clone())
+    fn partition_events(history: &[Event<Self>]) -> Vec<Vec<Event<Self>>> {
+        let mut parts: HashMap<String, Vec<Event<Self>>> = HashMap::new();
+        let mut key_of = HashMap::new();
+        for event in history {
+            let key = match event {
+                Event::Call { value, id, .. } => key_of.entry(*id).or_insert(&value.key),
+                Event::Return { id, .. } => {
+                    key_of.entry(*id).or_insert_with(|| unreachable!("calls come first"))
+                }
+            };
+            parts.entry(key.to_string()).or_default().push(event.clone());
+        }
+        parts.into_values().collect()
+    }
+
+    fn combine(at: &Self::Input, output: &Option<TextOutput>) -> Self::Op {
+        (at.input.clone(), output.clone())
     }
 }
 
@@ -124,18 +142,12 @@ pub fn porcupine_register(ops: &[OpOf<Registers>]) -> Vec<Event<PeerRegister>> {
     in_order(ops).into_iter().map(event).collect()
 }
 
-/// By key.
-pub fn porcupine_texts(ops: &[OpOf<KeyValue>]) -> Vec<Vec<Event<PeerText>>> {
-    let events = |part: Vec<u32>| {
-        let ops: Vec<&OpOf<KeyValue>> = part.iter().map(|&op| &ops[op as usize]).collect();
-        let owned: Vec<OpOf<KeyValue>> = ops.into_iter().cloned().collect();
-        let event = |(_, is_return, id): (u64, bool, usize)| match is_return {
-            false => Event::Call { client_id: None, value: owned[id].input.input.clone(), id, metadata: None },
-            true => Event::Return { client_id: None, value: owned[id].output().cloned(), id, metadata: None },
-        };
-        in_order(&owned).into_iter().map(event).collect()
+pub fn porcupine_texts(ops: &[OpOf<KeyValue>]) -> Vec<Event<PeerText>> {
+    let event = |(_, is_return, id): (u64, bool, usize)| match is_return {
+        false => Event::Call { client_id: None, value: ops[id].input.clone(), id, metadata: None },
+        true => Event::Return { client_id: None, value: ops[id].output().cloned(), id, metadata: None },
     };
-    KeyValue::empty().partition(ops).into_iter().map(events).collect()
+    in_order(ops).into_iter().map(event).collect()
 }
 
 pub fn todc_register(ops: &[OpOf<Registers>]) -> History<EtcdOperation> {
@@ -155,7 +167,14 @@ pub fn todc_register(ops: &[OpOf<Registers>]) -> History<EtcdOperation> {
             Some(RegisterOutput::Refused) => EtcdStatus::Fail,
             Some(_) => EtcdStatus::Okay,
         };
-        (id, if is_return { Action::Response(operation(id, status)) } else { Action::Call(operation(id, status)) })
+        (
+            id,
+            if is_return {
+                Action::Response(operation(id, status))
+            } else {
+                Action::Call(operation(id, status))
+            },
+        )
     };
     // An indeterminate read says nothing, and this checker does not permit one.
     let says = |&(_, _, id): &(u64, bool, usize)| !(ops[id].is_info() && ops[id].input == Input::Read);

@@ -1,15 +1,15 @@
 use super::{Meaning, Unfit, convert, integer};
 use crate::{
     history::History,
-    models::counter::{CounterInput, CounterOutput},
-    op::Op,
+    model::OpOf,
+    models::counter::{Counter, CounterInput, CounterOutput},
 };
 
 /// A counter, for [`Counter`](crate::models::Counter).
 ///
 /// # Errors
 /// The first operation that is none of a counter's, or a value that is no whole number.
-pub fn counter(history: &History) -> Result<Vec<Op<CounterInput, CounterOutput>>, Unfit> {
+pub fn counter(history: &History) -> Result<Vec<OpOf<Counter>>, Unfit> {
     convert(history, |operation| {
         let invoke = operation.invoke;
         let amount = || integer(invoke, invoke.value(), "an amount");

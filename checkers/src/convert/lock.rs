@@ -3,8 +3,8 @@ use rustc_hash::FxHashMap;
 use super::{Datum, Meaning, Reading, Unfit, process};
 use crate::{
     history::{History, Operation},
-    models::lock::{LockAction, LockInput, LockOutput},
-    op::Op,
+    model::OpOf,
+    models::lock::{Lock, LockAction, LockInput, LockOutput},
 };
 
 /// The operations on one lock, for [`Lock`](crate::models::Lock).
@@ -13,7 +13,7 @@ pub struct LockPart {
     /// Which lock; [`Datum::Nil`] where the history names none.
     pub lock: Datum,
     /// In order of invocation. A process is its own owner.
-    pub ops: Vec<Op<LockInput, LockOutput>>,
+    pub ops: Vec<OpOf<Lock>>,
 }
 
 /// The locks (and elections, whose terms are tokens) of a history, in order of first use, each to be judged apart.

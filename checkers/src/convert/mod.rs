@@ -50,7 +50,7 @@ pub use counter::counter;
 pub use datum::Datum;
 pub use lock::{LockPart, locks};
 pub use queue::queue;
-pub use register::registers;
+pub use register::{Registers, registers};
 pub use semaphore::semaphore;
 pub use set::set;
 pub use text::texts;
@@ -186,3 +186,6 @@ impl FailMeans {
 fn integer(row: Row<'_>, value: Value<'_>, what: &str) -> Result<i64, Unfit> {
     value.as_i64().ok_or_else(|| Unfit::new(row, format!("expected {what}: a whole number, found {value}")))
 }
+
+#[cfg(test)]
+mod tests;

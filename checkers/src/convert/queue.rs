@@ -1,18 +1,15 @@
 use super::{Datum, Meaning, Reading, Unfit, convert};
 use crate::{
     history::History,
-    models::queue::{QueueInput, QueueOutput},
-    op::Op,
+    model::OpOf,
+    models::queue::{FifoQueue, QueueInput, QueueOutput},
 };
 
 /// A queue, for [`FifoQueue`](crate::models::FifoQueue).
 ///
 /// # Errors
 /// The first operation that is none of a queue's.
-pub fn queue(
-    history: &History,
-    reading: &Reading,
-) -> Result<Vec<Op<QueueInput<Datum>, QueueOutput<Datum>>>, Unfit> {
+pub fn queue(history: &History, reading: &Reading) -> Result<Vec<OpOf<FifoQueue<Datum>>>, Unfit> {
     convert(history, |operation| match operation.invoke.f() {
         "enqueue" => {
             let input = QueueInput::Enqueue(operation.invoke.value().into());

@@ -1,23 +1,23 @@
 use super::{Datum, Meaning, NilRead, Reading, Unfit, convert};
 use crate::{
     history::{EventKind, History, Row, Value, View},
+    model::OpOf,
     models::{
+        Keyed, Register,
         keyed::At,
         register::{RegisterInput, RegisterOutput},
     },
-    op::Op,
 };
 
-/// Registers with compare-and-set, for [`Keyed`](crate::models::Keyed)`<Datum, Register<Datum>>`; all have the key
+/// A register under each key.
+pub type Registers = Keyed<Datum, Register<Datum>>;
+
+/// Registers with compare-and-set, each under its key; all have the key
 /// [`Datum::Nil`] where the history has no keys.
 ///
 /// # Errors
 /// The first operation that is none of a register's.
-#[expect(clippy::type_complexity, reason = "the keyed register's own types, spelled out once")]
-pub fn registers(
-    history: &History,
-    reading: &Reading,
-) -> Result<Vec<Op<At<Datum, RegisterInput<Datum>>, RegisterOutput<Datum>>>, Unfit> {
+pub fn registers(history: &History, reading: &Reading) -> Result<Vec<OpOf<Registers>>, Unfit> {
     let tuples = reading.tuples.unwrap_or_else(|| has_tuples(history));
     convert(history, |operation| {
         let invoke = operation.invoke;

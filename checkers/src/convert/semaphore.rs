@@ -1,18 +1,15 @@
 use super::{Meaning, Reading, Unfit, convert, process};
 use crate::{
     history::{History, Row},
-    models::semaphore::{SemaphoreAction, SemaphoreInput, SemaphoreOutput},
-    op::Op,
+    model::OpOf,
+    models::semaphore::{Semaphore, SemaphoreAction, SemaphoreInput, SemaphoreOutput},
 };
 
 /// A semaphore whose permits belong to processes, for [`Semaphore`](crate::models::Semaphore).
 ///
 /// # Errors
 /// The first operation that is none of a semaphore's, or a number of permits that is none.
-pub fn semaphore(
-    history: &History,
-    reading: &Reading,
-) -> Result<Vec<Op<SemaphoreInput, SemaphoreOutput>>, Unfit> {
+pub fn semaphore(history: &History, reading: &Reading) -> Result<Vec<OpOf<Semaphore>>, Unfit> {
     convert(history, |operation| {
         let action = match operation.invoke.f() {
             "acquire" => SemaphoreAction::Acquire(permits(operation.invoke)?),

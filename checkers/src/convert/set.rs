@@ -1,15 +1,15 @@
 use super::{Datum, Meaning, Unfit, convert};
 use crate::{
     history::{History, View},
-    models::set::{SetInput, SetOutput},
-    op::Op,
+    model::OpOf,
+    models::set::{Set, SetInput, SetOutput},
 };
 
 /// A set, for [`Set`](crate::models::Set).
 ///
 /// # Errors
 /// The first operation that is none of a set's, or a read that gives no elements.
-pub fn set(history: &History) -> Result<Vec<Op<SetInput<Datum>, SetOutput<Datum>>>, Unfit> {
+pub fn set(history: &History) -> Result<Vec<OpOf<Set<Datum>>>, Unfit> {
     convert(history, |operation| {
         let element = || Datum::from(operation.invoke.value());
         match operation.invoke.f() {

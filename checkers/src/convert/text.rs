@@ -1,18 +1,19 @@
 use super::{Meaning, Unfit, convert};
 use crate::{
     history::{History, Row},
+    model::OpOf,
     models::{
+        KeyValue,
         keyed::At,
         text::{TextInput, TextOutput},
     },
-    op::Op,
 };
 
 /// A key-value store with append, for [`KeyValue`](crate::models::KeyValue).
 ///
 /// # Errors
 /// The first operation that is none of such a store's, or a value that is no text.
-pub fn texts(history: &History) -> Result<Vec<Op<At<String, TextInput>, TextOutput>>, Unfit> {
+pub fn texts(history: &History) -> Result<Vec<OpOf<KeyValue>>, Unfit> {
     convert(history, |operation| {
         let invoke = operation.invoke;
         let input = match invoke.f() {

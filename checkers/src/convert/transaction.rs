@@ -1,8 +1,8 @@
 use super::{Datum, Meaning, Unfit, convert};
 use crate::{
     history::{History, Row, Value},
-    models::multi_register::Micro,
-    op::Op,
+    model::OpOf,
+    models::multi_register::{Micro, MultiRegister},
 };
 
 /// Transactions on several registers, for [`MultiRegister`](crate::models::MultiRegister). A read of `nil` says
@@ -10,10 +10,7 @@ use crate::{
 ///
 /// # Errors
 /// The first operation that is no transaction of reads and writes.
-#[expect(clippy::type_complexity, reason = "the multi-register's own types, spelled out once")]
-pub fn transactions(
-    history: &History,
-) -> Result<Vec<Op<Vec<Micro<Datum, Datum>>, Vec<Option<Datum>>>>, Unfit> {
+pub fn transactions(history: &History) -> Result<Vec<OpOf<MultiRegister<Datum, Datum>>>, Unfit> {
     convert(history, |operation| {
         let invoke = operation.invoke;
         if invoke.f() != "txn" {

@@ -13,7 +13,8 @@ pub(super) struct Memo<'g> {
     /// Entries never move: a full chunk is followed by the next.
     chunks: Vec<Vec<u64>>,
     len: u32,
-    /// Upper half of the hash, and 1 + entry; 0 is vacant.
+    /// Hash, and 1 + entry; 0 is vacant. A slot's place comes from the upper bits of the hash, so that the table grows in
+    /// one pass over memory, without a look at the entries.
     table: Vec<u64>,
     keys: usize,
     reserved_bytes: usize,
@@ -53,24 +54,23 @@ impl<'g> Memo<'g> {
             return Seen::Full;
         }
         let hash = hash(&config[..1 + self.mask_words]);
-        let wrap = self.table.len() - 1;
-        let mut at = hash as usize & wrap;
+        let mut at = place(hash, self.table.len());
         loop {
             let slot = self.table[at];
             if slot == 0 {
                 let Some(entry) = self.push(config) else { return Seen::Full };
-                self.table[at] = hash >> 32 << 32 | u64::from(entry + 1);
+                self.table[at] = u64::from(hash) << 32 | u64::from(entry + 1);
                 self.keys += 1;
                 return Seen::New(0);
             }
-            if slot >> 32 == hash >> 32 && self.same_key(slot as u32 - 1, config) {
+            if (slot >> 32) as u32 == hash && self.same_key(slot as u32 - 1, config) {
                 return self.insert_used(slot as u32 - 1, config);
             }
-            at = (at + 1) & wrap;
+            at = (at + 1) & (self.table.len() - 1);
         }
     }
 
-    /// Entries with this event and state word's event, as `[event and state, mask…, used…]`.
+    /// Entries with this event, as `[event and state, mask…, used…]`.
     pub fn entries_at(&self, event: u32) -> impl Iterator<Item = &[u64]> {
         (0..self.len).map(|entry| self.entry(entry)).filter(move |config| (config[0] >> 32) as u32 == event)
     }
@@ -158,12 +158,12 @@ impl<'g> Memo<'g> {
     /// Doubles the table, if there is memory for both the old and the new one.
     fn grow(&mut self) -> bool {
         let slots = (self.table.len() * 2).max(64);
-        if !self.reserve(slots * 8) {
+        if slots > 1 << 32 || !self.reserve(slots * 8) {
             return false;
         }
         let old = std::mem::replace(&mut self.table, vec![0; slots]);
         for slot in old.iter().copied().filter(|slot| *slot != 0) {
-            let mut at = hash(&self.entry(slot as u32 - 1)[..1 + self.mask_words]) as usize & (slots - 1);
+            let mut at = place((slot >> 32) as u32, slots);
             while self.table[at] != 0 {
                 at = (at + 1) & (slots - 1);
             }
@@ -187,13 +187,18 @@ impl Drop for Memo<'_> {
     }
 }
 
-fn hash(words: &[u64]) -> u64 {
+fn hash(words: &[u64]) -> u32 {
     let mut hash = 0u64;
     for word in words {
-        let product = u128::from(hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
+        let product = u128::from(hash ^ word) * 0x9E37_79B9_7F4A_7C15;
         hash = (product >> 64) as u64 ^ product as u64;
     }
-    hash
+    (hash.wrapping_mul(0xF39C_C060_5CED_C835) >> 32) as u32
+}
+
+/// Where to look first in a table of so many slots, a power of two.
+fn place(hash: u32, slots: usize) -> usize {
+    (u64::from(hash) >> (32 - slots.trailing_zeros())) as usize
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ mod states;
 
 pub use answer::{Answer, Configuration, Refutation, Shortfall, Witness};
 
+use search::{Progress, Search};
+
 use crate::{
     limits::{Guard, Limits},
     model::{Model, OpOf},
@@ -31,4 +33,37 @@ pub(crate) fn check_parts<M: Model>(
     limits: &Limits,
 ) -> Answer {
     pool::run(model, ops, parts, &Guard::new(limits), limits.jobs)
+}
+
+/// Judges one part by at most about `nodes` nodes: whether it is linearizable, with an order that is, and how many nodes
+/// that took. `None` if they were not enough.
+pub(crate) fn attempt<M: Model>(
+    model: &M,
+    ops: &[OpOf<M>],
+    nodes: u64,
+) -> (Option<Result<Vec<u32>, u32>>, u64) {
+    let guard = Guard::new(&Limits::default());
+    let part: Vec<u32> = (0..ops.len() as u32).collect();
+    let mut search = Search::new(model, ops, &part, &guard);
+    let found = match search.run(nodes, u32::MAX) {
+        Progress::Valid => Some(Ok(search.linearization().to_vec())),
+        Progress::Invalid => Some(Err(search.plan().op_at(search.deepest()))),
+        Progress::Paused | Progress::Ended => None,
+    };
+    (found, search.nodes())
+}
+
+/// An order of operations of one part that comes as far as any: up to the return that `placed` others precede. At most
+/// about `nodes` nodes are spent on it.
+pub(crate) fn longest<M: Model>(
+    model: &M,
+    ops: &[OpOf<M>],
+    part: &[u32],
+    placed: u32,
+    nodes: u64,
+) -> Vec<u32> {
+    let guard = Guard::new(&Limits::default());
+    let mut search = Search::new(model, ops, part, &guard);
+    search.run(nodes, placed);
+    search.linearization().to_vec()
 }

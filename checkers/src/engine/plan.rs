@@ -95,21 +95,21 @@ impl<'a, M: Model> Plan<'a, M> {
             mask_words: 1,
             used_words: 0,
         };
-        plan.lay_out(model, &events);
+        plan.lay_out(model, part, &events);
         plan.pack();
         plan
     }
 
-    fn lay_out(&mut self, model: &M, events: &[(u64, u32)]) {
+    fn lay_out(&mut self, model: &M, part: &[u32], events: &[(u64, u32)]) {
         let mut classes = Classes::<M>::default();
         let mut free = Vec::new();
         let mut slots = 0;
-        let mut called = FxHashMap::default();
+        let mut called = vec![u32::MAX; part.len()];
         let mut spare_of = FxHashMap::default();
         for &(_, event) in events {
-            let op = event & !RETURN;
+            let op = part[(event & !RETURN) as usize];
             if event & RETURN != 0 {
-                let call = called.remove(&op).expect("an operation returns after its call");
+                let call = called[(event & !RETURN) as usize];
                 let deadline = self.returns.len() as u32;
                 if let Place::Required { slot, deadline: unset } = &mut self.calls[call as usize].place {
                     *unset = deadline;
@@ -128,7 +128,7 @@ impl<'a, M: Model> Plan<'a, M> {
                 self.spares[spare as usize].ops.push(op);
                 Place::Optional { spare }
             } else {
-                called.insert(op, self.calls.len() as u32);
+                called[event as usize] = self.calls.len() as u32;
                 let slot = free.pop().unwrap_or_else(|| {
                     slots += 1;
                     slots - 1
@@ -189,12 +189,12 @@ impl<'a, M: Model> Plan<'a, M> {
     }
 }
 
-/// Invocations and returns in order of time, invocations first where times are equal. Optional operations that can
+/// Invocations and returns in order of time, as positions in the part, invocations first where times are equal. Optional operations that can
 /// never matter (they only observe, or were invoked after the last return) are left out.
 fn events<M: Model>(model: &M, ops: &[OpOf<M>], part: &[u32]) -> Vec<(u64, u32)> {
     let mut events = Vec::with_capacity(part.len() * 2);
-    for &index in part {
-        let op = &ops[index as usize];
+    for (index, &op) in (0..).zip(part) {
+        let op = &ops[op as usize];
         match &op.returned {
             Some(returned) => {
                 events.push((op.call, index));

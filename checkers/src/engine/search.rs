@@ -39,6 +39,8 @@ pub(super) enum Progress {
 
 /// Looks at the guard once in so many nodes.
 const NODES_A_LOOK: u64 = 1024;
+/// Up to so many nodes a search does without the model's [`Lookahead`].
+const NODES_WITHOUT_LOOKAHEAD: u64 = 64;
 /// At a quiescent point a memo larger than this is forgotten.
 const MEMO_KEPT_BYTES: usize = 64 << 20;
 /// In a choice: the rest of the number is a spare, not a call.
@@ -50,7 +52,10 @@ pub(super) struct Search<'a, 'g, M: Model> {
     states: States<'a, M>,
     memo: Memo<'g>,
     guard: &'g Guard,
+    model: &'a M,
     lookahead: Option<Box<dyn Lookahead<M::State> + Send>>,
+    /// Whether the model was asked for one: only once a search has proved to take a while.
+    is_prepared: bool,
     /// By state: what [`Lookahead`] said holds before this event.
     known_until: Vec<u32>,
 
@@ -96,7 +101,9 @@ impl<'a, 'g, M: Model> Search<'a, 'g, M> {
         let state = states.number(model.initial());
         let mut search = Search {
             memo: Memo::new(guard, plan.mask_words, plan.guards()),
-            lookahead: model.lookahead(&plan.timeline()),
+            model,
+            lookahead: None,
+            is_prepared: false,
             known_until: Vec::new(),
             event: 0,
             state,
@@ -174,6 +181,9 @@ impl<'a, 'g, M: Model> Search<'a, 'g, M> {
     /// Takes what can be taken without a choice, then asks whether the configuration is new.
     fn settle(&mut self) -> Settled {
         self.nodes += 1;
+        if !self.look_ahead() {
+            return Settled::Dead;
+        }
         self.observe();
         loop {
             if self.event as usize == self.plan.returns.len() {
@@ -227,6 +237,10 @@ impl<'a, 'g, M: Model> Search<'a, 'g, M> {
 
     /// Asks the model about the new state or event; `false` if there is no hope.
     fn look_ahead(&mut self) -> bool {
+        if !self.is_prepared && self.nodes > NODES_WITHOUT_LOOKAHEAD {
+            self.lookahead = self.model.lookahead(&self.plan.timeline());
+            self.is_prepared = true;
+        }
         let Some(lookahead) = &self.lookahead else { return true };
         self.known_until.resize(self.states.len(), 0);
         if self.event < self.known_until[self.state as usize] {

@@ -20,7 +20,8 @@ const CACHE_ENTRIES_MAX: usize = 1 << 16;
 pub(super) struct States<'a, M: Model> {
     model: &'a M,
     states: Vec<M::State>,
-    numbers: HashTable<u32>,
+    /// Hash and number.
+    numbers: HashTable<(u64, u32)>,
     classes: usize,
     /// `[state][class]` while there are few classes.
     dense: Vec<u32>,
@@ -53,11 +54,12 @@ impl<'a, M: Model> States<'a, M> {
     pub fn number(&mut self, state: M::State) -> u32 {
         let hash = FxBuildHasher.hash_one(&state);
         let states = &self.states;
-        if let Some(&number) = self.numbers.find(hash, |&number| states[number as usize] == state) {
+        let is_same = |&(known, number): &(u64, u32)| known == hash && states[number as usize] == state;
+        if let Some(&(_, number)) = self.numbers.find(hash, is_same) {
             return number;
         }
         let number = self.states.len() as u32;
-        self.numbers.insert_unique(hash, number, |&number| FxBuildHasher.hash_one(&states[number as usize]));
+        self.numbers.insert_unique(hash, (hash, number), |&(hash, _)| hash);
         self.bytes += self.model.state_bytes(&state);
         self.states.push(state);
         if self.cache.is_empty() {
@@ -99,6 +101,6 @@ impl<'a, M: Model> States<'a, M> {
     }
 
     pub fn bytes(&self) -> usize {
-        self.bytes + self.numbers.capacity() * 5 + self.dense.capacity() * 4 + self.cache.len() * 12
+        self.bytes + self.numbers.capacity() * 17 + self.dense.len() * 4 + self.cache.len() * 12
     }
 }

@@ -24,17 +24,12 @@ pub fn judge(ops: &[OpOf<Lease>]) -> Option<Answer> {
 
 /// Positions of operations that can be judged apart: at the first invocation of each part everything of the parts before
 /// has returned and every term has ended. Operations that cannot matter are in no part: an owner's last, indeterminate
-/// acquire or renewal, unless something was refused.
+/// acquire, or renewal for no shorter time, unless something was refused.
 pub fn clusters(ops: &[OpOf<Lease>]) -> Vec<Vec<u32>> {
     let has_refusals = ops.iter().any(|op| op.output() == Some(&LeaseOutput::Refused));
-    let mut last_of = FxHashMap::default();
-    for op in ops {
-        let last = last_of.entry(op.input.owner).or_insert(op.call);
-        *last = op.call.max(*last);
-    }
+    let owners = Owners::of(ops);
     let matters = |op: &OpOf<Lease>| {
-        let is_last = last_of[&op.input.owner] == op.call;
-        has_refusals || !op.is_info() || !is_last || op.input.action == LeaseAction::Release
+        has_refusals || !owners.is_last_and_indeterminate(op) || !owners.only_lengthens(op)
     };
     let mut order: Vec<u32> = (0..ops.len() as u32).filter(|&op| matters(&ops[op as usize])).collect();
     order.sort_by_key(|&op| ops[op as usize].call);
@@ -45,9 +40,45 @@ pub fn clusters(ops: &[OpOf<Lease>]) -> Vec<Vec<u32>> {
             Some(cluster) => cluster.push(position),
             None => clusters.push(vec![position]),
         }
-        over.note(op, &last_of);
+        over.note(op, &owners);
     }
     clusters
+}
+
+/// By owner: when its determinate operations are over, how many indeterminate ones it has, and the longest of its times to
+/// live.
+struct Owners(FxHashMap<u32, (Option<u64>, u32, u64)>);
+
+impl Owners {
+    fn of(ops: &[OpOf<Lease>]) -> Owners {
+        let mut owners = FxHashMap::default();
+        for op in ops {
+            let (over, indeterminate, ttl_max) = owners.entry(op.input.owner).or_insert((None, 0, 0));
+            if let LeaseAction::Acquire { ttl } | LeaseAction::Renew { ttl } = op.input.action {
+                *ttl_max = ttl.max(*ttl_max);
+            }
+            match op.is_info() {
+                true => *indeterminate += 1,
+                false => *over = Some(op.deadline()).max(*over),
+            }
+        }
+        Owners(owners)
+    }
+
+    /// Whether it is indeterminate, and everything else of its owner's is over before it.
+    fn is_last_and_indeterminate(&self, op: &OpOf<Lease>) -> bool {
+        let (over, indeterminate, _) = self.0[&op.input.owner];
+        op.is_info() && indeterminate == 1 && over < Some(op.call)
+    }
+
+    /// Whether it can but keep others out for longer: not a release, nor a renewal for a shorter time.
+    fn only_lengthens(&self, op: &OpOf<Lease>) -> bool {
+        match op.input.action {
+            LeaseAction::Acquire { .. } => true,
+            LeaseAction::Renew { ttl } => ttl == self.0[&op.input.owner].2,
+            LeaseAction::Release => false,
+        }
+    }
 }
 
 /// When everything so far has returned, and every term ended.
@@ -58,9 +89,8 @@ struct Over {
 }
 
 impl Over {
-    fn note(&mut self, op: &OpOf<Lease>, last_of: &FxHashMap<u32, u64>) {
-        let is_last_release =
-            op.is_info() && op.input.action == LeaseAction::Release && last_of[&op.input.owner] == op.call;
+    fn note(&mut self, op: &OpOf<Lease>, owners: &Owners) {
+        let is_last_release = op.input.action == LeaseAction::Release && owners.is_last_and_indeterminate(op);
         // An indeterminate release does nothing once the term has ended.
         let until = if is_last_release { op.call } else { op.deadline() };
         self.returned = self.returned.max(until);
@@ -124,6 +154,10 @@ fn overlap(ops: &[OpOf<Lease>], mut cores: Vec<Core>) -> Option<Answer> {
 }
 
 fn in_order(ops: &[OpOf<Lease>], order: &[u32]) -> Option<Answer> {
+    if !ops.iter().all(|op| matches!(op.input.action, LeaseAction::Acquire { .. })) {
+        return None;
+    }
+    let mut early = None;
     let (mut free_from, mut last_deadline, mut last, mut only) = (0, 0, None, None);
     for &position in order {
         let op = &ops[position as usize];
@@ -134,10 +168,10 @@ fn in_order(ops: &[OpOf<Lease>], order: &[u32]) -> Option<Answer> {
         }
         last_deadline = op.deadline();
         let granted = op.call.max(free_from);
-        if granted > op.deadline() {
-            return Some(refuted(position, last, "it was granted before the terms before it can have ended"));
+        if granted > op.deadline() && early.is_none() {
+            early = Some(refuted(position, last, "it was granted before the terms before it can have ended"));
         }
         (free_from, last) = (granted.saturating_add(ttl), Some(position));
     }
-    Some(valid())
+    Some(early.unwrap_or_else(valid))
 }

@@ -10,7 +10,7 @@ pub trait Visit {
 }
 
 /// How many [`for_each`] visits.
-pub const COUNT: u64 = 28;
+pub const COUNT: u64 = 29;
 
 pub fn for_each(visitor: &mut impl Visit) {
     visitor.visit("register, 3 values", &Registers { values: 3 });

@@ -57,12 +57,13 @@ pub fn forms(text: &str) -> Vec<Form> {
                 1
             }
             '"' => {
-                let end = 1 + rest[1..].find('"').expect("texts end");
+                let end = text_end(rest).expect("texts end");
                 open.last_mut().expect("brackets match").push(Form::Text(rest[1..end].into()));
                 end + 1
             }
             _ => {
-                let end = rest.find(|c: char| c.is_whitespace() || ",()[]{};".contains(c)).unwrap_or(rest.len());
+                let end =
+                    rest.find(|c: char| c.is_whitespace() || ",()[]{};".contains(c)).unwrap_or(rest.len());
                 open.last_mut().expect("brackets match").push(atom(&rest[..end]));
                 end
             }
@@ -70,6 +71,16 @@ pub fn forms(text: &str) -> Vec<Form> {
         rest = rest[length..].trim_start_matches(|c: char| c.is_whitespace() || c == ',');
     }
     open.pop().expect("brackets match")
+}
+
+/// Where the text that begins here ends.
+fn text_end(rest: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    rest.char_indices().skip(1).find_map(|(at, letter)| {
+        let ends = letter == '"' && !is_escaped;
+        is_escaped = letter == '\\' && !is_escaped;
+        ends.then_some(at)
+    })
 }
 
 fn atom(text: &str) -> Form {

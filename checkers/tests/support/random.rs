@@ -1,8 +1,13 @@
 //! Random small histories of any model: possible ones, and ones with some answers made up.
 
 use checkers::{
+    engine,
+    judge::judge,
+    limits::Limits,
     model::{Model, OpOf},
     op::{Op, Return},
+    referee::{brute_force, referee},
+    verdict::Verdict,
 };
 
 /// SplitMix64 (Steele, Lea and Flood, 2014).
@@ -28,6 +33,8 @@ impl Random {
 /// A model with inputs and outputs to draw from.
 pub trait Subject {
     type M: Model;
+    /// Whether the model's state is that of one part only, so that brute force, too, must go part by part.
+    const BY_PART: bool = false;
     fn model(&self) -> Self::M;
     fn input(&self, process: u32, random: &mut Random) -> <Self::M as Model>::Input;
     fn output(&self, input: &<Self::M as Model>::Input, random: &mut Random) -> <Self::M as Model>::Output;
@@ -96,4 +103,25 @@ fn answer<S: Subject>(
             returned.output = subject.output(&op.input, random);
         }
     }
+}
+
+/// What every order says.
+pub fn brute<S: Subject>(model: &S::M, ops: &[OpOf<S::M>]) -> Verdict {
+    let parts = if S::BY_PART { model.partition(ops) } else { vec![(0..ops.len() as u32).collect()] };
+    let own = |part: &Vec<u32>| part.iter().map(|&op| ops[op as usize].clone()).collect::<Vec<_>>();
+    match parts.iter().all(|part| brute_force(model, &own(part))) {
+        true => Verdict::Valid,
+        false => Verdict::Invalid,
+    }
+}
+
+/// What the engine, the referee, a special checker if it can, and the fastest of all say.
+pub fn others<S: Subject>(model: &S::M, ops: &[OpOf<S::M>]) -> [Option<Verdict>; 4] {
+    let referee = if referee(model, ops).is_valid { Verdict::Valid } else { Verdict::Invalid };
+    [
+        Some(engine::check(model, ops, &Limits::default()).verdict()),
+        Some(referee),
+        model.shortcut(ops).map(|answer| answer.verdict()),
+        Some(judge(model, ops, &Limits::default()).verdict()),
+    ]
 }

@@ -219,6 +219,7 @@ pub struct Stores {
 
 impl Subject for Stores {
     type M = Keyed<u64, Text>;
+    const BY_PART: bool = true;
 
     fn model(&self) -> Keyed<u64, Text> {
         Keyed::new(Text)

@@ -20,6 +20,7 @@ use checkers::{
 use super::edn::{Form, forms};
 
 pub type Registers = Register<Option<i64>>;
+pub type MultiRegisters = MultiRegister<String, i64>;
 
 /// A line of `INDEX.tsv`.
 pub struct Vector {
@@ -66,14 +67,18 @@ fn events(path: &str) -> Vec<Raw> {
         return text
             .lines()
             .map(fields)
-            .filter_map(|fields| raw(fields.first()?, fields.get(1)?, fields.get(2)?, fields.get(3)?, &Form::Nil))
+            .filter_map(|fields| {
+                raw(fields.first()?, fields.get(1)?, fields.get(2)?, fields.get(3)?, &Form::Nil)
+            })
             .collect();
     }
     let mut forms = forms(&text);
     if path.ends_with(".edn") {
         forms = forms[0].items().to_vec();
     }
-    let field = |form: &Form| raw(form.get("process"), form.get("type"), form.get("f"), form.get("value"), form.get("key"));
+    let field = |form: &Form| {
+        raw(form.get("process"), form.get("type"), form.get("f"), form.get("value"), form.get("key"))
+    };
     forms.iter().filter_map(field).collect()
 }
 
@@ -126,10 +131,12 @@ pub fn key_values(vector: &Vector) -> Vec<OpOf<KeyValue>> {
     pairing.finish()
 }
 
-pub fn multi_registers(vector: &Vector) -> (MultiRegister<String, i64>, Vec<OpOf<MultiRegister<String, i64>>>) {
+pub fn multi_registers(vector: &Vector) -> (MultiRegisters, Vec<OpOf<MultiRegisters>>) {
     let micro = |form: &Form| match form.items() {
         [f, key, _] if f.word() == "read" => Micro::Read(key.word().to_string()),
-        [_, key, value] => Micro::Write(key.word().to_string(), value.int().expect("what is written is a number")),
+        [_, key, value] => {
+            Micro::Write(key.word().to_string(), value.int().expect("what is written is a number"))
+        }
         _ => panic!("a step has three parts"),
     };
     let read = |form: &Form| match form.items() {

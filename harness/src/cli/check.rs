@@ -7,6 +7,7 @@ use crate::{error::Result, store::RunFolder, stored};
 pub fn main(args: &CheckArgs) -> Result<u8> {
     let judged = match RunFolder::open(&args.what) {
         Ok(folder) => stored::judge_run(&folder)?,
+        Err(no_run) if std::path::Path::new(&args.what).is_dir() => return Err(no_run),
         Err(_) => stored::judge_file(std::path::Path::new(&args.what))?,
     };
     judged.notes.iter().for_each(|note| eprintln!("note: {note}"));

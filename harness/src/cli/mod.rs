@@ -127,22 +127,22 @@ struct RunArgs {
     #[arg(long, value_name = "KIND[:TARGET],…")]
     faults: Option<String>,
     /// Number of servers
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     nodes: Option<u32>,
     /// Number of clients
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     clients: Option<u32>,
     /// Time to live of a grant [default: 2s]
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, allow_hyphen_values = true, value_name = "DURATION")]
     ttl: Option<String>,
     /// Length of the phase with faults [default: 30s]
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, allow_hyphen_values = true, value_name = "DURATION")]
     time: Option<String>,
     /// Tries a second that each client aims at
-    #[arg(long, value_name = "R")]
+    #[arg(long, allow_negative_numbers = true, value_name = "R")]
     rate: Option<f64>,
     /// Decides everything that is left to chance on our side
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     seed: Option<u64>,
     /// Version of the system (`fencepost images`)
     #[arg(long, value_name = "V")]

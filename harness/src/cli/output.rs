@@ -54,8 +54,11 @@ pub fn announce_simulated(experiment: &Experiment) {
     }
 }
 
-/// The exact command that repeats a run.
-pub fn repeat(experiment: &Experiment) -> String {
+/// The exact command that repeats a run: by flags where flags can say it all, else by the run's own file.
+pub fn repeat(experiment: &Experiment, folder: &RunFolder) -> String {
+    if !experiment.by_flags {
+        return format!("fencepost run {}", folder.path().join("experiment.toml").display());
+    }
     let on = if experiment.on == On::Sim { "--on sim" } else { "--on docker" };
     let mut words = vec!["fencepost".to_string(), "run".into(), experiment.recipe.name.into(), on.into()];
     if !experiment.faults.faults.is_empty() {
@@ -64,6 +67,9 @@ pub fn repeat(experiment: &Experiment) -> String {
     words.push(format!("--nodes {} --clients {}", experiment.nodes, experiment.clients));
     let millis = |duration: std::time::Duration| nemesis::duration::format_ms(duration.as_millis() as u64);
     words.push(format!("--ttl {} --time {} --seed {}", millis(experiment.ttl), millis(experiment.time), experiment.seed));
+    if experiment.workload != experiment.recipe.workload {
+        words.push(format!("--workload {}", experiment.workload.name()));
+    }
     words.extend(experiment.version.iter().map(|version| format!("--version {version}")));
     words.extend(experiment.image.iter().map(|image| format!("--image {image}")));
     words.extend(experiment.settings.iter().map(|(key, value)| format!("--set {key}={value}")));

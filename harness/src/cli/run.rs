@@ -58,6 +58,9 @@ pub(super) fn flags(args: &RunArgs) -> Flags {
 
 /// Runs the experiment on real servers.
 pub(super) async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
+    if let Some(path) = &args.junit {
+        can_be_written(path)?;
+    }
     let engine = Engine::connect().await?;
     // Tidying is a courtesy: what cannot be removed now is told by `doctor` and removed by `clean`.
     let _ = clean::remove_abandoned(&engine).await;
@@ -76,11 +79,13 @@ pub(super) async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
     let mut outcome = run.go().await;
     drop(progress);
 
+    let begun = std::time::Instant::now();
     for (node, log) in world.logs() {
         folder.write(&format!("nodes/{node}/process.log"), log)?;
     }
+    outcome.phases_ms.insert("collect".into(), begun.elapsed().as_secs_f64() * 1000.0);
     let facts = world.facts();
-    folder.write("run.json", run_json(&args, &experiment, &outcome, &facts, "docker")?)?;
+    folder.write("run.json", run_json(&args, &experiment, &folder, &outcome, &facts, "docker")?)?;
     let begun = std::time::Instant::now();
     let version = stored::version(&json!(facts));
     let judged = judge(folder.path(), &experiment, &outcome, "docker", version)?;
@@ -98,7 +103,7 @@ pub(super) fn finish(
     facts: &serde_json::Map<String, Value>,
 ) -> Result<u8> {
     judged.notes.iter().for_each(|note| eprintln!("note: {note}"));
-    let mut run = output::run_data(experiment, folder, judged, &outcome.nodes, facts, &output::repeat(experiment));
+    let mut run = output::run_data(experiment, folder, judged, &outcome.nodes, facts, &output::repeat(experiment, folder));
     run.judgement.phases_ms = outcome.phases_ms.clone();
     let begun = std::time::Instant::now();
     output::write_reports(folder, &run)?;
@@ -110,12 +115,13 @@ pub(super) fn finish(
     }
     if args.json {
         output::print(&verdict);
-    } else {
+    } else if !outcome.nodes.clients.is_empty() {
+        // Before there are clients there is nothing to show but what went wrong.
         output::print(&output::table(&run));
     }
-    if let Some(why) = &outcome.failure {
-        eprintln!("error: the harness failed: {why}");
-        return Ok(exit::HARNESS);
+    if let Some(failure) = &outcome.failure {
+        eprintln!("error: {}", failure.of_a_run());
+        return Ok(failure.exit_code());
     }
     Ok(if outcome.interrupted { exit::INTERRUPTED } else { output::exit_code(&run.judgement) })
 }
@@ -125,9 +131,16 @@ fn write_junit(path: &std::path::Path, run: &RunData) -> Result<()> {
     std::fs::write(path, xml).map_err(|error| Error::Harness(format!("failed to write {}: {error}", path.display())))
 }
 
+/// Found out before the run, not after it.
+fn can_be_written(path: &std::path::Path) -> Result<()> {
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    opened.map(drop).map_err(|error| Error::Usage(format!("--junit: {} cannot be written: {error}", path.display())))
+}
+
 pub(super) fn run_json(
     args: &RunArgs,
     experiment: &Experiment,
+    folder: &RunFolder,
     outcome: &Outcome,
     facts: &serde_json::Map<String, Value>,
     world: &str,
@@ -137,7 +150,7 @@ pub(super) fn run_json(
         "fencepost": env!("CARGO_PKG_VERSION"),
         "world": world,
         "asked": args.what,
-        "repeat": output::repeat(experiment),
+        "repeat": output::repeat(experiment, folder),
         "experiment": experiment.name,
         "recipe": experiment.recipe.name,
         "system": experiment.system().name,

@@ -55,7 +55,7 @@ pub fn store(
 pub fn finish(args: &RunArgs, stored: Stored) -> Result<u8> {
     let Stored { folder, experiment, simulated } = stored;
     let Simulated { mut outcome, facts, .. } = simulated;
-    folder.write("run.json", run::run_json(args, &experiment, &outcome, &facts, WORLD)?)?;
+    folder.write("run.json", run::run_json(args, &experiment, &folder, &outcome, &facts, WORLD)?)?;
     let begun = std::time::Instant::now();
     let version = facts.get("version").and_then(|version| version.as_str()).map(str::to_owned);
     let judged = judge(folder.path(), &experiment, &outcome, WORLD, version)?;

@@ -49,7 +49,7 @@ pub struct ExperimentFile {
     pub settings: BTreeMap<String, Spanned<toml::Value>>,
     /// Rates of the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rates: Option<Rates>,
+    pub rates: Option<Spanned<Rates>>,
     /// The faults, drawn from the seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<Spanned<FaultsTable>>,
@@ -115,8 +115,13 @@ impl Source {
     }
 }
 
-/// Serde's "unknown field `x`, expected one of `a`, `b`", with the likeliest of them named.
+/// Serde's "unknown field `x`, expected one of `a`, `b`", with the likeliest of them named; no names of Rust's types.
 fn with_suggestion(message: &str) -> String {
+    let message = match message.rsplit_once("expected ") {
+        Some((before, "u32" | "u64" | "i64")) => &format!("{before}expected a whole number"),
+        Some((_, "a string")) => &format!("{message}: write it in quotes"),
+        _ => message,
+    };
     let mut quoted = message.split('`').skip(1).step_by(2);
     let unknown = ["unknown field", "unknown variant"].into_iter().any(|start| message.starts_with(start));
     match quoted.next().filter(|_| unknown) {

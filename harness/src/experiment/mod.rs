@@ -88,6 +88,8 @@ pub struct Experiment {
     pub schedule: Schedule,
     /// Whether the schedule was given rather than drawn.
     pub scheduled: bool,
+    /// Whether it was made of a recipe's name and flags alone, not of a file.
+    pub by_flags: bool,
     /// By check, or `verdict` for all together.
     pub expect: BTreeMap<String, Expectation>,
 }
@@ -96,6 +98,12 @@ impl Experiment {
     /// The system that the recipe needs.
     pub fn system(&self) -> &'static System {
         self::resolve::system_of(self.recipe)
+    }
+
+    /// The settings that are the recipe's; the others are the system's.
+    pub fn recipe_settings(&self) -> BTreeMap<String, String> {
+        let own = |key: &str| self.recipe.settings.iter().any(|setting| setting.name == key);
+        self.settings.iter().filter(|(key, _)| own(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
     /// Seed of one node's generator.

@@ -12,7 +12,7 @@ use nemesis::{
 use toml::Spanned;
 use workloads::{
     recipes::{self, RecipeInfo},
-    workload::Workload,
+    workload::{Rates, Workload},
 };
 
 use super::{Expectation, Experiment, ExperimentFile, On, file::Source};
@@ -57,6 +57,8 @@ pub struct Flags {
 const CLIENTS_MAX: u32 = 100;
 /// A run without faults still needs some time to see contention.
 const TIME_MIN_MS: u64 = 500;
+/// Tries a second: from one in a quarter of an hour to one a millisecond.
+const RATE: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
 /// Below this a TTL is lost in the noise of scheduling.
 const TTL_MIN_MS: u64 = 100;
 
@@ -97,22 +99,15 @@ impl Experiment {
         let workload = workload(recipe, flags.workload.or(file.workload), place)?;
         let ttl_ms = duration(&flags.ttl, &file.ttl, "--ttl", "2s", TTL_MIN_MS, place)?;
         let time_ms = duration(&flags.time, &file.time, "--time", "30s", TIME_MIN_MS, place)?;
-        let nodes = number(flags.nodes, &file.system.nodes, "--nodes", system.default_nodes, 1..=system.max_nodes, place)?;
-        let clients = number(flags.clients, &file.clients, "--clients", 5, 1..=CLIENTS_MAX, place)?;
+        let nodes = number(flags.nodes, &file.system.nodes, "--nodes", system.default_nodes, 1..=system.max_nodes, &format!("{} has", system.name), place)?;
+        let clients = number(flags.clients, &file.clients, "--clients", 5, 1..=CLIENTS_MAX, "a run has", place)?;
         let version = version(file, flags, system, place)?;
         let settings = settings(file, flags, recipe, system, place)?;
         let seed = flags.seed.or(file.seed).unwrap_or_else(random_seed);
         let faults = plan(file, flags, place)?;
         check_targets(&faults, system, file, place)?;
         let (schedule, scheduled) = schedule(file, flags, &faults, seed, time_ms, ttl_ms, place)?;
-        let mut rates = file.rates.clone().unwrap_or_default();
-        if let Some(rate) = flags.rate {
-            if !(rate > 0.0 && rate.is_finite()) {
-                return Err(Error::Usage(format!("--rate: {rate} is no number of operations a second")));
-            }
-            let pause_ms = (1000.0 / rate) as u64;
-            rates.think_ms = (pause_ms / 2, pause_ms + pause_ms / 2);
-        }
+        let rates = rates(file, flags, place)?;
         let name = file.name.as_ref().map_or(recipe.name, |name| name.get_ref().as_str());
         check_name(name, file, place)?;
         Ok(Experiment {
@@ -132,6 +127,7 @@ impl Experiment {
             faults,
             schedule,
             scheduled,
+            by_flags: place.source.is_none(),
             expect: expectations(file, flags, place)?,
         })
     }
@@ -161,7 +157,7 @@ impl Experiment {
                 .iter()
                 .map(|(key, value)| (key.clone(), Spanned::new(0..0, toml::Value::String(value.clone()))))
                 .collect(),
-            rates: Some(self.rates.clone()),
+            rates: Some(Spanned::new(0..0, self.rates.clone())),
             faults: None,
             schedule: self.schedule.faults.iter().map(|fault| Spanned::new(0..0, fault.clone())).collect(),
         };
@@ -180,7 +176,8 @@ fn recipe(file: &ExperimentFile, place: &Place<'_>) -> Result<&'static RecipeInf
     };
     let span = place.source.map(|_| name.span());
     recipes::find(name.get_ref()).map_err(|error| {
-        place.wrong(span, "", &format!("{error}\n  `fencepost list` shows all recipes; a file's name ends in .toml"))
+        let file = if place.source.is_none() { "; a file's name ends in .toml" } else { "" };
+        place.wrong(span, "", &format!("{error}\n  `fencepost list` shows all recipes{file}"))
     })
 }
 
@@ -188,8 +185,9 @@ fn workload(recipe: &RecipeInfo, asked: Option<Workload>, place: &Place<'_>) -> 
     let workload = asked.unwrap_or(recipe.workload);
     let election = |workload| workload == Workload::Election;
     if election(workload) != election(recipe.workload) {
-        let message = format!("{} cannot be driven by that workload; leave it out to take its own", recipe.name);
-        return Err(place.wrong(None, "workload", &message));
+        let fits = if election(recipe.workload) { "election" } else { "lock or lease" };
+        let message = format!("{} cannot be driven by {}: use {fits}", recipe.name, workload.name());
+        return Err(place.wrong(None, "--workload", &message));
     }
     Ok(workload)
 }
@@ -221,6 +219,7 @@ fn number(
     name: &str,
     default: u32,
     range: std::ops::RangeInclusive<u32>,
+    who_has: &str,
     place: &Place<'_>,
 ) -> Result<u32> {
     let (number, span) = match (flag, key) {
@@ -229,10 +228,30 @@ fn number(
         (None, None) => (default, None),
     };
     if !range.contains(&number) {
-        let message = format!("{number} is out of range: {} to {} here", range.start(), range.end());
+        let bounds = match (range.start(), range.end()) {
+            (one, same) if one == same => format!("exactly {one}"),
+            (least, most) => format!("{least} to {most}"),
+        };
+        let message = format!("{number} is out of range: {who_has} {bounds}");
         return Err(place.wrong(span, name, &message));
     }
     Ok(number)
+}
+
+/// What the file says, checked, and the rate of the command line.
+fn rates(file: &ExperimentFile, flags: &Flags, place: &Place<'_>) -> Result<Rates> {
+    let mut rates = file.rates.as_ref().map(|rates| rates.get_ref().clone()).unwrap_or_default();
+    let span = file.rates.as_ref().map(Spanned::span);
+    rates.check().map_err(|error| place.wrong(span, "", &error.to_string()))?;
+    if let Some(rate) = flags.rate {
+        if !RATE.contains(&rate) {
+            let message = format!("--rate: {rate:?} is out of range: {} to {} tries a second", RATE.start(), RATE.end());
+            return Err(Error::Usage(message));
+        }
+        let pause_ms = (1000.0 / rate) as u64;
+        rates.think_ms = (pause_ms / 2, pause_ms + pause_ms / 2);
+    }
+    Ok(rates)
 }
 
 fn version(file: &ExperimentFile, flags: &Flags, system: &System, place: &Place<'_>) -> Result<Option<String>> {
@@ -249,7 +268,7 @@ fn version(file: &ExperimentFile, flags: &Flags, system: &System, place: &Place<
         return Ok(Some(version));
     }
     let message = format!(
-        "there is no {} {version}: use one of {}{}, or --image with any image",
+        "there is no {} {version}: use one of {}, or --image with any image{}",
         system.family.name(),
         known.join(", "),
         suggest::hint(&version, known.iter().copied()),

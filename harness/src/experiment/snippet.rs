@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// `path:line:column`, the line, carets under the span, and the message.
+/// `path:line:column` and the message's first line, the text's line, carets under the span, and the rest of the message.
 pub fn at(path: &str, text: &str, span: Range<usize>, message: &str) -> String {
     let start = floor(text, span.start);
     let before = &text[..start];
@@ -13,8 +13,9 @@ pub fn at(path: &str, text: &str, span: Range<usize>, message: &str) -> String {
     let end = floor(text, span.end.clamp(start, line_end));
     let width = text[start..end].chars().count().max(1);
     let margin = number.to_string().len();
+    let (first, rest) = message.find('\n').map_or((message, ""), |newline| message.split_at(newline));
     format!(
-        "{path}:{number}:{column}: {message}\n{0:margin$} |\n{number} | {1}\n{0:margin$} | {2}{3}",
+        "{path}:{number}:{column}: {first}\n{0:margin$} |\n{number} | {1}\n{0:margin$} | {2}{3}{rest}",
         "",
         &text[line_start..line_end],
         " ".repeat(column - 1),

@@ -12,7 +12,7 @@ pub struct Counts {
     pub operations: u64,
     /// Grants of locks or leaderships.
     pub grants: u64,
-    /// Grants at a moment when somebody else still believed to hold.
+    /// Pairs of holds that were seen to overlap; counted when the first of the two ends.
     pub overlaps: u64,
 }
 
@@ -28,7 +28,13 @@ pub struct Live {
 struct Client {
     process: u32,
     open: Option<(String, Value)>,
-    holds: BTreeMap<String, Value>,
+    holds: BTreeMap<String, Hold>,
+}
+
+/// What a client believes to have.
+struct Hold {
+    token: Value,
+    since: u64,
 }
 
 impl Live {
@@ -50,16 +56,17 @@ impl Live {
             client.holds.clear();
         }
         let Some(lock) = lock else { return };
-        if gives_up {
-            client.holds.remove(&lock);
-        }
+        let ends = gives_up && client.holds.remove(&lock).is_some();
         if grants && event.kind == EventKind::Ok {
             let token = event.value.get("token").cloned().unwrap_or(Value::Null);
-            client.holds.insert(lock.clone(), token);
-            let believers = self.clients.values().filter(|client| client.holds.contains_key(&lock)).count();
-            self.counts.overlaps += u64::from(believers > 1);
+            client.holds.insert(lock.clone(), Hold { token, since: event.time });
             self.counts.grants += 1;
-            self.granted_at.insert(lock, event.time);
+            self.granted_at.insert(lock.clone(), event.time);
+        }
+        if ends {
+            // Nodes are heard out of step: only the times tell whether another hold began before this one ended.
+            let others = self.clients.values().filter_map(|client| client.holds.get(&lock));
+            self.counts.overlaps += others.filter(|hold| hold.since < event.time).count() as u64;
         }
     }
 
@@ -110,10 +117,10 @@ impl Live {
         if let Some((f, value)) = &client.open {
             return vec![event(EventKind::Info, f, value.clone(), Some("the client was killed".into()))];
         }
-        let lapses = client.holds.iter().flat_map(|(lock, token)| {
+        let lapses = client.holds.iter().flat_map(|(lock, hold)| {
             let mut value = json!({ "lock": lock, "cause": "killed" });
-            if !token.is_null() {
-                value["token"] = token.clone();
+            if !hold.token.is_null() {
+                value["token"] = hold.token.clone();
             }
             [event(EventKind::Invoke, "lapse", value.clone(), None), event(EventKind::Ok, "lapse", value, None)]
         });
@@ -147,10 +154,19 @@ mod tests {
         assert_eq!((live.holders(), live.waiters()), (vec!["c1".to_string()], vec![]));
         live.take(&event(1, EventKind::Invoke, "acquire", 3));
         live.take(&event(1, EventKind::Ok, "acquire", 4));
-        assert_eq!(live.counts(), Counts { operations: 2, grants: 2, overlaps: 1 });
         live.take(&event(0, EventKind::Invoke, "release", 5));
+        assert_eq!(live.counts(), Counts { operations: 2, grants: 2, overlaps: 1 });
         assert_eq!(live.holders(), ["c2"]);
         assert!(live.all_granted_since(3) && !live.all_granted_since(4));
+    }
+
+    #[test]
+    fn an_end_that_is_heard_of_late_is_no_overlap() {
+        let mut live = Live::default();
+        live.take(&event(0, EventKind::Ok, "acquire", 2));
+        live.take(&event(1, EventKind::Ok, "acquire", 6));
+        live.take(&event(0, EventKind::Invoke, "release", 5));
+        assert_eq!(live.counts().overlaps, 0);
     }
 
     #[test]

@@ -15,8 +15,7 @@ use serde_json::json;
 use super::Run;
 use crate::world::{Injection, World};
 
-/// How long a fault waits for somebody to hit, such as the next holder, and how often it looks.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How often a fault looks whether there is somebody to hit, such as the next holder.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Lives through one fault. Heals it whatever happens once it was applied.
@@ -26,7 +25,7 @@ pub async fn live<W: World + 'static>(run: Rc<Run<W>>, fault: ScheduledFault, be
     if run.stop.or(run.env.sleep(wait)).await.is_none() || run.over() {
         return;
     }
-    let mut injection = match aim(&run, &fault).await {
+    let mut injection = match aim(&run, &fault, begun).await {
         Ok(injection) => injection,
         Err(missing) => return no_target(&run, &fault, &missing),
     };
@@ -83,9 +82,10 @@ async fn heal<W: World + 'static>(
     }
 }
 
-/// Chooses the nodes; waits a little for a holder, a waiter or a leader to be there.
-async fn aim<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault) -> Result<Injection, NoTarget> {
-    let until = run.env.now() + PATIENCE.as_nanos() as u64;
+/// Chooses the nodes. Waits for a holder, a waiter or a leader to be there, as long as the fault still fits in before
+/// the next of its kind and before the end of the run.
+async fn aim<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault, begun: u64) -> Result<Injection, NoTarget> {
+    let until = begun + latest_ms(run, fault) * 1_000_000;
     loop {
         let view = view(run, fault).await;
         let aimed = match fault.kind {
@@ -101,6 +101,16 @@ async fn aim<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault) -> Re
             Err(_) => run.env.sleep(LOOK).await,
         }
     }
+}
+
+/// The latest start, in milliseconds since the faults' phase began.
+fn latest_ms<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault) -> u64 {
+    let same = |other: &&ScheduledFault| {
+        other.kind == fault.kind && other.target == fault.target && other.at_ms > fault.at_ms
+    };
+    let next_ms = run.experiment.schedule.faults.iter().find(same).map(|next| next.at_ms);
+    let end_ms = run.experiment.time.as_millis() as u64;
+    next_ms.unwrap_or(end_ms).saturating_sub(fault.lasts_ms).max(fault.at_ms)
 }
 
 async fn view<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault) -> View {

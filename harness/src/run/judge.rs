@@ -78,7 +78,7 @@ impl Outcome {
         if self.interrupted {
             return Some("interrupted".into());
         }
-        self.failure.as_ref().map(|why| format!("the harness failed: {why}"))
+        self.failure.as_ref().map(Error::of_a_run)
     }
 }
 

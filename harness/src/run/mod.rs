@@ -22,7 +22,7 @@ pub use self::{
     stop::Stop,
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     experiment::Experiment,
     recorder::{Recorder, phase},
     world::{Nodes, World, WorldEvent, WorldSink},
@@ -36,7 +36,7 @@ pub struct Outcome {
     /// Milliseconds by phase.
     pub phases_ms: BTreeMap<String, f64>,
     /// The first failure of the harness, if any. What was recorded until then is still judged.
-    pub failure: Option<String>,
+    pub failure: Option<Error>,
     /// Whether the user stopped it.
     pub interrupted: bool,
 }
@@ -57,7 +57,7 @@ pub struct Run<W> {
     pub progress: Rc<dyn Progress>,
     nodes: RefCell<Nodes>,
     ended: Cell<usize>,
-    failure: RefCell<Option<String>>,
+    failure: RefCell<Option<Error>>,
 }
 
 /// Longest time that clients get to finish.
@@ -109,7 +109,7 @@ impl<W: World + 'static> Run<W> {
         Outcome {
             nodes: self.nodes.borrow().clone(),
             phases_ms: phases.end(),
-            failure: self.failure.borrow().clone().or(self.recorder.failure()),
+            failure: self.failure.take().or(self.recorder.failure().map(Error::Harness)),
             interrupted: self.stop.is_requested(),
         }
     }
@@ -213,14 +213,17 @@ impl<W: World + 'static> Run<W> {
     }
 
     fn noted<T>(&self, result: Result<T>) -> bool {
-        if let Err(error) = &result {
-            self.fail(error.to_string());
+        match result {
+            Ok(_) => true,
+            Err(error) => {
+                self.failure.borrow_mut().get_or_insert(error);
+                false
+            }
         }
-        result.is_ok()
     }
 
     fn fail(&self, why: String) {
-        self.failure.borrow_mut().get_or_insert(why);
+        self.failure.borrow_mut().get_or_insert(Error::Harness(why));
     }
 
     /// Whether to go on to the end without waiting for anything.

@@ -119,7 +119,7 @@ pub fn client_configs(
             recipe: experiment.recipe.name.to_string(),
             workload: experiment.workload,
             ttl_ms: experiment.ttl.as_millis() as u64,
-            settings: experiment.settings.clone(),
+            settings: experiment.recipe_settings(),
             endpoints: endpoints.to_vec(),
             resource: resource.clone(),
             rates: experiment.rates.clone(),

@@ -2,7 +2,8 @@
 #![expect(dead_code, reason = "each test binary uses a part of it")]
 
 use std::{
-    path::Path,
+    fs::File,
+    path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
 
@@ -11,21 +12,29 @@ use serde_json::Value;
 /// Whether a Docker engine is there. Says so loudly when not, and fails where continuous integration demands one.
 pub fn docker() -> bool {
     let there = Command::new("docker").arg("info").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if there.is_ok_and(|status| status.success()) {
-        return true;
-    }
-    assert!(
-        std::env::var("FENCEPOST_REQUIRE_DOCKER").as_deref() != Ok("1"),
-        "FENCEPOST_REQUIRE_DOCKER=1, and no Docker engine answers"
-    );
-    eprintln!("\n*** SKIPPED: no Docker engine answers; nothing was tested on real servers ***\n");
+    there.is_ok_and(|status| status.success()) || skipped("no Docker engine answers")
+}
+
+/// `false`, said loudly; a failure where continuous integration demands that nothing is skipped.
+pub fn skipped(why: &str) -> bool {
+    assert!(std::env::var("FENCEPOST_REQUIRE_DOCKER").as_deref() != Ok("1"), "FENCEPOST_REQUIRE_DOCKER=1, and {why}");
+    eprintln!("\n*** SKIPPED: {why}; nothing was tested on real servers ***\n");
     false
+}
+
+/// Held by a test while it runs servers: runs beside each other disturb each other's timing. Released by the kernel
+/// with the process, and seen by all test binaries.
+pub fn alone() -> File {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("servers.lock");
+    let file = File::create(&path).expect("the lock file can be made");
+    file.lock().expect("the lock can be had");
+    file
 }
 
 /// The binary.
 pub fn fencepost() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
-    command.env("CI", "true").env("NO_COLOR", "1").env_remove("FENCEPOST_STORE");
+    command.env("CI", "true").env("NO_COLOR", "1").env_remove("FENCEPOST_STORE").stdin(Stdio::null());
     command
 }
 
@@ -52,14 +61,41 @@ impl Ran {
         &self.verdict["checks"][check][name]
     }
 
+    /// The faults.
+    pub fn faults(&self) -> &[Value] {
+        self.verdict["faults"].as_array().map_or(&[], Vec::as_slice)
+    }
+
     /// The run's folder.
-    pub fn folder(&self) -> std::path::PathBuf {
+    pub fn folder(&self) -> PathBuf {
         self.store.path().join("latest")
     }
 
     /// Fails with everything there is to know.
     pub fn must(&self, holds: bool, what: &str) {
         assert!(holds, "{what}\nexit {}\n{:#}\n{}", self.code, self.verdict, self.stderr);
+    }
+
+    /// The exit code, and what checks say: `exclusion=invalid token=valid`.
+    pub fn says(&self, code: i32, checks: &str) {
+        self.must(self.code == code, &format!("exit {code} expected"));
+        for (check, verdict) in checks.split_whitespace().filter_map(|pair| pair.split_once('=')) {
+            self.must(self.check(check) == verdict, &format!("{check} must be {verdict}"));
+        }
+    }
+
+    /// Every fault of these kinds took effect, shows evidence for each node it hit, and was healed.
+    pub fn all_installed(&self, kinds: &[&str]) {
+        for kind in kinds {
+            self.must(self.faults().iter().any(|fault| fault["kind"] == *kind), &format!("a {kind} was scheduled"));
+        }
+        for fault in self.faults() {
+            let targets = fault["targets"].as_array().map_or(&[][..], Vec::as_slice);
+            let shown = |node: &Value| node.as_str().is_some_and(|node| fault["evidence"][node].is_object());
+            let proved = !targets.is_empty() && targets.iter().all(shown);
+            self.must(fault["result"] == "installed" && proved, &format!("fault {} has evidence", fault["id"]));
+            self.must(fault["healed"] == true, &format!("fault {} is healed", fault["id"]));
+        }
     }
 }
 
@@ -78,14 +114,18 @@ pub fn run(recipe: &str, args: &str) -> Ran {
     }
 }
 
+/// Runs an experiment file.
+pub fn run_file(experiment: &str) -> Ran {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("experiment.toml");
+    std::fs::write(&path, experiment).expect("the experiment is written");
+    run(&path.display().to_string(), "")
+}
+
 /// The command that [`run`] runs.
 pub fn command(recipe: &str, args: &str, store: &Path) -> Command {
     let mut command = fencepost();
-    command
-        .args(["run", recipe, "--on", "docker", "--json", "--store"])
-        .arg(store)
-        .args(args.split_whitespace());
-    command.stdin(Stdio::null());
+    command.args(["run", recipe, "--on", "docker", "--json", "--store"]).arg(store).args(args.split_whitespace());
     command
 }
 
@@ -94,17 +134,16 @@ pub fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Ids of containers or networks whose run's name contains `part`.
-pub fn left(what: &str, run: &str) -> Vec<String> {
-    let args: &[&str] = match what {
-        "container" => &["ps", "-a", "--format", "{{.Names}}"],
-        _ => &["network", "ls", "--format", "{{.Name}}"],
-    };
+/// What `docker` prints on stdout.
+pub fn docker_says(args: &[&str]) -> String {
     let output = Command::new("docker").args(args).output().expect("docker runs");
-    let names = String::from_utf8_lossy(&output.stdout).into_owned();
-    names
-        .lines()
-        .filter(|name| name.starts_with("fencepost-") && name.contains(run))
-        .map(str::to_string)
-        .collect()
+    String::from_utf8_lossy(&output.stdout).trim().to_string()
+}
+
+/// Names of containers and networks of the run that the harness of this pid made.
+pub fn left(harness: u32) -> Vec<String> {
+    let containers = docker_says(&["ps", "-a", "--filter", "label=fencepost.run", "--format", "{{.Names}} {{.Label \"fencepost.owner\"}}"]);
+    let networks = docker_says(&["network", "ls", "--filter", "label=fencepost.run", "--format", "{{.Name}} {{.Label \"fencepost.owner\"}}"]);
+    let owned = |line: &&str| line.split('/').rev().nth(1) == Some(&harness.to_string());
+    containers.lines().chain(networks.lines()).filter(owned).map(str::to_string).collect()
 }

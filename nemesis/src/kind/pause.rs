@@ -24,6 +24,6 @@ pub(super) static INFO: KindInfo = KindInfo {
         Target::All,
         Target::Resource,
     ],
-    every_ttl_percent: (250, 350),
-    lasts_ttl_percent: (120, 180),
+    every_ttl_percent: (280, 400),
+    lasts_ttl_percent: (150, 220),
 };

@@ -47,7 +47,8 @@ impl Engine {
         let at = std::env::var("DOCKER_HOST").unwrap_or_else(|_| "/var/run/docker.sock".into());
         let unavailable = |error: bollard::errors::Error| {
             Error::Unavailable(format!(
-                "no Docker engine answers at {at}: {error}\n  start one (`systemctl start docker`), point DOCKER_HOST at one, or use --on sim; `fencepost doctor` tells more"
+                "no Docker engine answers at {at}: {}\n  start one (`systemctl start docker`), point DOCKER_HOST at one, or use --on sim; `fencepost doctor` tells more",
+                root(&error)
             ))
         };
         let docker = Docker::connect_with_defaults().map_err(unavailable)?;
@@ -64,6 +65,11 @@ impl Engine {
         };
         Ok(Engine { docker, facts })
     }
+}
+
+/// The innermost cause: the outer ones speak of the HTTP client.
+fn root(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), root)
 }
 
 /// The library's own message, without its nesting, and with the engine's words first.

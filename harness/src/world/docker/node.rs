@@ -42,8 +42,6 @@ pub struct Node {
     pub name: String,
     /// Its address.
     pub address: Ipv4Addr,
-    /// Its container's id.
-    pub container: String,
     /// Control over its agent.
     pub link: Rc<Link>,
 }
@@ -74,7 +72,6 @@ impl Node {
         Ok(Node {
             name: spec.node.to_string(),
             address: spec.address,
-            container,
             link,
         })
     }

@@ -1,0 +1,19 @@
+//! Models, checkers and explanations held against each other, against brute force and against vectors.
+
+#[path = "../support/all.rs"]
+mod all;
+#[path = "../support/edn.rs"]
+mod edn;
+#[path = "../support/explosive.rs"]
+mod explosive;
+#[path = "../support/vectors.rs"]
+mod histories;
+#[path = "../support/random.rs"]
+mod random;
+#[path = "../support/subjects.rs"]
+mod subjects;
+
+mod agreement;
+mod limits;
+mod truth;
+mod vectors;

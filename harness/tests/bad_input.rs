@@ -1,0 +1,199 @@
+//! Mistakes: each gets one screen that points at the place and names what is right, and an exit code of its own.
+
+mod support;
+
+use std::{fs, path::Path, process::Output};
+
+use support::{fencepost, text};
+
+/// What a user sees, and the exit code, in a fresh folder with these files.
+fn said(files: &[(&str, &str)], args: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, content) in files {
+        fs::write(folder.path().join(name), content).expect("the file is written");
+    }
+    said_in(folder.path(), args)
+}
+
+fn said_in(folder: &Path, args: &[&str]) -> String {
+    let output = fencepost().current_dir(folder).env("DOCKER_HOST", "unix:///nonexistent").args(args).output();
+    screen(&output.expect("the binary runs"))
+}
+
+fn screen(output: &Output) -> String {
+    let text = text(output);
+    assert!(!text.contains("panicked"), "{text}");
+    assert!(text.lines().count() <= 24, "more than one screen:\n{text}");
+    format!("{}\nexit {}", text.trim_end(), output.status.code().expect("no signal ended it"))
+}
+
+/// What is said of an experiment file.
+fn said_of(experiment: &str) -> String {
+    said(&[("e.toml", experiment)], &["run", "e.toml", "--on", "docker"])
+}
+
+/// What is said of flags.
+fn said_to(flags: &str) -> String {
+    let args: Vec<&str> = ["run", "redis/set-nx", "--on", "docker"].into_iter().chain(flags.split_whitespace()).collect();
+    said(&[], &args)
+}
+
+/// Screens one after the other, each under what the mistake is.
+#[derive(Default)]
+struct Transcript(String);
+
+impl Transcript {
+    fn add(&mut self, mistake: &str, screen: String) {
+        self.0.push_str(&format!("# {mistake}\n{screen}\n\n"));
+    }
+}
+
+#[test]
+fn of_names() {
+    let mut seen = Transcript::default();
+    seen.add("unknown recipe", said(&[], &["run", "redis/setnx"]));
+    seen.add("unknown command", said(&[], &["runn"]));
+    seen.add("unknown flag", said_to("--clints 3"));
+    seen.add("unknown fault", said_to("--faults puase:holder"));
+    seen.add("unknown target", said_to("--faults pause:holdr"));
+    seen.add("impossible target", said_to("--faults kill:resource"));
+    seen.add("unknown version", said_to("--version 7.9"));
+    seen.add("unknown setting", said_to("--set persistance=none"));
+    seen.add("unknown world", said(&[], &["run", "redis/set-nx", "--on", "dockr"]));
+    seen.add("missing recipe", said(&[], &["run"]));
+    seen.add("unknown image to build", said(&[], &["images", "redis:7.9"]));
+    seen.add("leader where there is none", said(&[], &["run", "redis/redlock", "--faults", "kill:leader"]));
+    seen.add("workload of another kind", said_to("--workload election"));
+    insta::assert_snapshot!(seen.0);
+}
+
+#[test]
+fn of_values() {
+    let mut seen = Transcript::default();
+    seen.add("setting of another kind", said_to("--set persistence=sometimes"));
+    seen.add("setting without value", said_to("--set persistence"));
+    seen.add("too many nodes", said_to("--nodes 3"));
+    seen.add("no nodes", said(&[], &["run", "etcd/lease-lock", "--nodes", "0"]));
+    seen.add("no clients", said_to("--clients 0"));
+    seen.add("too many clients", said_to("--clients 101"));
+    seen.add("negative clients", said_to("--clients -5"));
+    seen.add("ttl too short", said_to("--ttl 5ms"));
+    seen.add("ttl without unit", said_to("--ttl 2"));
+    seen.add("time of an unknown unit", said_to("--time 2d"));
+    seen.add("time too short", said_to("--time 0s"));
+    seen.add("negative time", said_to("--time -3s"));
+    seen.add("rate of nothing", said_to("--rate 0"));
+    seen.add("rate beyond reason", said_to("--rate 1e300"));
+    seen.add("unknown expectation", said_to("--expect good"));
+    seen.add("version and image", said_to("--version 7.0 --image redis:7"));
+    insta::assert_snapshot!(seen.0);
+}
+
+#[test]
+fn in_files() {
+    let mut seen = Transcript::default();
+    seen.add("file without recipe", said_of("clients = 5\n"));
+    seen.add("file with unknown recipe", said_of("name = \"x\"\nrecipe = \"redis/setnx\"\n"));
+    seen.add("unknown key", said_of("recipe = \"redis/set-nx\"\nclinets = 5\n"));
+    seen.add("unknown key of system", said_of("recipe = \"redis/set-nx\"\n[system]\nverion = \"7.0\"\n"));
+    seen.add("wrong type", said_of("recipe = \"redis/set-nx\"\nclients = \"five\"\n"));
+    seen.add("number out of range", said_of("recipe = \"redis/set-nx\"\nclients = 1000\n"));
+    seen.add("number that is no duration", said_of("recipe = \"redis/set-nx\"\nttl = 2\n"));
+    seen.add("syntax", said_of("recipe = \"redis/set-nx\"\nclients = [\n"));
+    seen.add("unknown check", said_of("recipe = \"redis/set-nx\"\nexpect = { exclusoin = \"valid\" }\n"));
+    seen.add("unknown verdict", said_of("recipe = \"redis/set-nx\"\nexpect = { exclusion = \"vald\" }\n"));
+    seen.add("unknown fault in a file", said_of("recipe = \"redis/set-nx\"\n[faults.puase]\ntarget = \"holder\"\n"));
+    seen.add("unknown setting in a file", said_of("recipe = \"redis/set-nx\"\n[settings]\npersistance = \"none\"\n"));
+    seen.add("span upside down", said_of("recipe = \"redis/set-nx\"\n[rates]\nthink_ms = [5, 1]\n"));
+    seen.add("name that is no folder", said_of("name = \"../../x\"\nrecipe = \"redis/set-nx\"\n"));
+    let late = "recipe = \"redis/set-nx\"\ntime = \"10s\"\n[[schedule]]\nkind = \"pause\"\ntarget = \"holder\"\nat_ms = 12000\nlasts_ms = 500\n";
+    seen.add("fault after the end", said_of(late));
+    let both = "recipe = \"redis/set-nx\"\n[faults.pause]\n[[schedule]]\nkind = \"pause\"\ntarget = \"holder\"\nat_ms = 1000\nlasts_ms = 500\n";
+    seen.add("faults and schedule", said_of(both));
+    seen.add("no file", said(&[], &["run", "nothing.toml"]));
+    insta::assert_snapshot!(seen.0);
+}
+
+#[test]
+fn a_file_of_other_bytes_is_no_experiment() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("e.toml"), [0xff, 0xfe, 0x00]).expect("the file is written");
+    insta::assert_snapshot!("bytes", said_in(folder.path(), &["run", "e.toml"]));
+}
+
+#[test]
+fn without_an_engine() {
+    let mut seen = Transcript::default();
+    seen.add("no socket", said_to(""));
+    let output = fencepost().env("DOCKER_HOST", "tcp://127.0.0.1:1").args(["run", "redis/set-nx", "--on", "docker"]).output();
+    seen.add("nobody listens", screen(&output.expect("the binary runs")));
+    insta::assert_snapshot!(seen.0);
+    for command in ["clean", "images"] {
+        assert!(said(&[], &[command]).ends_with("exit 69"));
+    }
+    let doctor = said(&[], &["doctor"]);
+    assert!(doctor.starts_with("PROBLEM  no Docker engine answers at unix:///nonexistent") && doctor.ends_with("exit 69"), "{doctor}");
+}
+
+#[test]
+fn places_that_cannot_be_written() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("file"), "").expect("the file is written");
+    insta::assert_snapshot!("junit", said_in(folder.path(), &["run", "redis/set-nx", "--on", "docker", "--junit", "file/junit.xml"]));
+    if !support::docker() {
+        return;
+    }
+    // The store is made only once an engine has answered.
+    let output = fencepost().current_dir(folder.path()).args(["run", "redis/set-nx", "--on", "docker", "--store", "file/x"]).output();
+    insta::assert_snapshot!("store", screen(&output.expect("the binary runs")));
+}
+
+#[test]
+fn an_image_that_cannot_be_had_makes_the_world_unavailable() {
+    if !support::docker() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for image in ["127.0.0.1:1/nothing:1", "Not A Name"] {
+        let output = fencepost()
+            .current_dir(folder.path())
+            .args(["run", "redis/set-nx", "--on", "docker", "--time", "1s", "--image", image])
+            .output()
+            .expect("the binary runs");
+        let text = screen(&output);
+        assert!(text.ends_with("exit 69"), "{text}");
+        let said = format!("error: the image {image} is not here and cannot be pulled: ");
+        assert!(text.contains(&said) && text.contains("`fencepost images` lists"), "{text}");
+    }
+}
+
+const ACQUIRE: &str = r#"{"index":0,"time":1,"process":0,"node":"c1","type":"invoke","f":"acquire","value":{"lock":"a"}}
+{"index":1,"time":2,"process":0,"node":"c1","type":"ok","f":"acquire","value":{"lock":"a"}}
+"#;
+
+#[test]
+fn histories() {
+    let mut seen = Transcript::default();
+    let check = |history: &str| said(&[("history.jsonl", history)], &["check", "history.jsonl"]);
+    seen.add("line that is no JSON", check(&format!("{ACQUIRE}{{\"index\":2,\n{ACQUIRE}")));
+    seen.add("line that lacks a field", check(&format!("{ACQUIRE}{{\"index\":2,\"time\":3}}\n")));
+    seen.add("completion without invocation", check(ACQUIRE.lines().nth(1).expect("two lines")));
+    let twice = ACQUIRE.lines().next().expect("two lines");
+    seen.add("two invocations of a process", check(&format!("{twice}\n{twice}\n")));
+    seen.add("no history", check("something else altogether"));
+    seen.add("no such history", said(&[], &["check", "nothing"]));
+    seen.add("folder that is no run", said(&[], &["check", "."]));
+    seen.add("report of no run", said(&[], &["report", "."]));
+    insta::assert_snapshot!(seen.0);
+}
+
+#[test]
+fn a_torn_last_line_is_only_a_note() {
+    let torn = format!("{ACQUIRE}{{\"index\":2,\"ti");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let history = folder.path().join("history.jsonl");
+    fs::write(&history, torn).expect("the file is written");
+    let output = fencepost().arg("check").arg(&history).output().expect("the binary runs");
+    assert!(text(&output).contains("history.jsonl: line 3 is torn and was dropped"), "{}", text(&output));
+    assert_eq!(output.status.code(), Some(2), "nothing was contended");
+}

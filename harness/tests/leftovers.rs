@@ -1,0 +1,273 @@
+//! However a run ends, nothing of it stays, and what it recorded can be judged; nothing of anybody else is touched.
+
+mod support;
+
+use std::{
+    fs,
+    path::Path,
+    process::{Child, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use support::{alone, command, docker, docker_says, fencepost, left, text};
+
+/// A harness at work; killed with the test if that fails.
+struct Harness {
+    child: Child,
+    store: tempfile::TempDir,
+}
+
+impl Harness {
+    fn start(args: &str) -> Harness {
+        let store = tempfile::tempdir().expect("a temporary folder");
+        let mut command = command("redis/set-nx-fenced", args, store.path());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+        Harness { child, store }
+    }
+
+    fn history(&self) -> String {
+        fs::read_to_string(self.store.path().join("latest/history.jsonl")).unwrap_or_default()
+    }
+
+    /// Waits until the history speaks of something.
+    fn until_recorded(&self, what: &str) {
+        let soon = Instant::now() + Duration::from_secs(60);
+        while !self.history().contains(what) {
+            assert!(Instant::now() < soon, "{what} was never recorded:\n{}", self.history());
+            sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("it lives");
+    }
+
+    /// Waits for its end: exit code, stdout as JSON (null if it is none), stderr.
+    fn end(mut self) -> (Option<i32>, Value, String) {
+        let child = std::mem::replace(&mut self.child, fencepost().arg("list").stdout(Stdio::null()).spawn().expect("it runs"));
+        let output = child.wait_with_output().expect("it ends");
+        (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or(Value::Null), text(&output))
+    }
+}
+
+impl Drop for Harness {
+    fn drop(&mut self) {
+        // Whatever it left, its keeper removes.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Processes on this machine whose control group or arguments name one of these.
+fn processes(names: &[String]) -> Vec<String> {
+    let read = |entry: &Path, file: &str| fs::read_to_string(entry.join(file)).unwrap_or_default();
+    let entries = fs::read_dir("/proc").expect("/proc is there").flatten().map(|entry| entry.path());
+    entries
+        .filter(|entry| entry.file_name().is_some_and(|name| name.to_string_lossy().parse::<u32>().is_ok()))
+        .map(|entry| format!("{} {} {}", entry.display(), read(&entry, "cgroup"), read(&entry, "cmdline").replace('\0', " ")))
+        .filter(|process| names.iter().any(|name| process.contains(name.as_str())))
+        .collect()
+}
+
+/// Within five seconds no container, no network and no process of the run is there.
+fn nothing_is_left(harness: u32, containers: &[String]) {
+    let keeper = format!("-{harness} ");
+    let names: Vec<String> = containers.iter().cloned().chain([keeper]).collect();
+    let soon = Instant::now() + Duration::from_secs(5);
+    loop {
+        let rest = (left(harness), processes(&names));
+        if rest.0.is_empty() && rest.1.is_empty() {
+            return;
+        }
+        assert!(Instant::now() < soon, "left behind: {rest:?}");
+        sleep(Duration::from_millis(100));
+    }
+}
+
+/// Ids of the containers that a harness made.
+fn containers(harness: u32) -> Vec<String> {
+    left(harness)
+        .iter()
+        .map(|line| docker_says(&["inspect", "--format", "{{.Id}}", line.split(' ').next().unwrap_or_default()]))
+        .filter(|id| !id.is_empty())
+        .collect()
+}
+
+fn judged_again(folder: &Path) -> (Option<i32>, String) {
+    let output = fencepost().arg("check").arg(folder).output().expect("the binary runs");
+    (output.status.code(), text(&output))
+}
+
+#[test]
+fn of_a_harness_killed_while_it_starts_nodes() {
+    if !docker() {
+        return;
+    }
+    let _alone = alone();
+    for after_ms in [150, 500, 900, 1300, 1800] {
+        let mut harness = Harness::start("--ttl 1s --time 30s --seed 1");
+        sleep(Duration::from_millis(after_ms));
+        let containers = containers(harness.child.id());
+        harness.child.kill().expect("it lives");
+        harness.child.wait().expect("it is reaped");
+        nothing_is_left(harness.child.id(), &containers);
+        let folder = harness.store.path().join("latest");
+        if folder.join("history.jsonl").exists() {
+            let (code, text) = judged_again(&folder);
+            assert_eq!(code, Some(2), "killed after {after_ms} ms: {text}");
+        }
+    }
+}
+
+#[test]
+fn of_a_harness_killed_while_clients_work_and_a_fault_is_on() {
+    if !docker() {
+        return;
+    }
+    let _alone = alone();
+    for recorded in ["\"acquire\"", "start-pause"] {
+        let mut harness = Harness::start("--ttl 1s --time 30s --seed 1 --faults pause:holder");
+        harness.until_recorded(recorded);
+        let containers = containers(harness.child.id());
+        assert!(containers.len() >= 7, "server, resource and five clients are there: {containers:?}");
+        harness.child.kill().expect("it lives");
+        harness.child.wait().expect("it is reaped");
+        nothing_is_left(harness.child.id(), &containers);
+        let (code, text) = judged_again(&harness.store.path().join("latest"));
+        assert!(matches!(code, Some(1 | 2)), "exit {code:?}: {text}");
+        assert!(text.contains("The run ended early: the harness ended before the run did"), "{text}");
+    }
+}
+
+#[test]
+fn of_an_interrupted_run() {
+    if !docker() {
+        return;
+    }
+    let _alone = alone();
+    let harness = Harness::start("--ttl 1s --time 30s --seed 1 --faults pause:holder");
+    harness.until_recorded("start-pause");
+    let (pid, containers) = (harness.child.id(), containers(harness.child.id()));
+    harness.signal(Signal::INT);
+    let (code, verdict, text) = harness.end();
+    assert_eq!(code, Some(130), "{text}");
+    assert_eq!(verdict["stopped"], "interrupted", "{text}");
+    let faults = verdict["faults"].as_array().expect("faults");
+    assert!(!faults.is_empty() && faults.iter().all(|fault| fault["healed"] == true), "{text}");
+    assert!(verdict["checks"]["exclusion"]["verdict"].is_string(), "what there is was judged: {text}");
+    nothing_is_left(pid, &containers);
+}
+
+#[test]
+fn of_a_run_interrupted_while_it_starts_nodes() {
+    if !docker() {
+        return;
+    }
+    let _alone = alone();
+    let harness = Harness::start("--ttl 1s --time 30s --seed 1");
+    sleep(Duration::from_millis(900));
+    let (pid, containers) = (harness.child.id(), containers(harness.child.id()));
+    harness.signal(Signal::INT);
+    let (code, _, text) = harness.end();
+    assert_eq!(code, Some(130), "{text}");
+    nothing_is_left(pid, &containers);
+}
+
+#[test]
+fn of_a_run_interrupted_twice() {
+    if !docker() {
+        return;
+    }
+    let _alone = alone();
+    let harness = Harness::start("--ttl 1s --time 30s --seed 1 --faults pause:holder");
+    harness.until_recorded("start-pause");
+    let (pid, containers) = (harness.child.id(), containers(harness.child.id()));
+    harness.signal(Signal::INT);
+    sleep(Duration::from_millis(200));
+    harness.signal(Signal::INT);
+    let (code, _, text) = harness.end();
+    assert_eq!(code, Some(130), "{text}");
+    nothing_is_left(pid, &containers);
+}
+
+#[test]
+fn a_node_gets_no_more_than_it_needs() {
+    if !docker() {
+        return;
+    }
+    let _alone = alone();
+    let harness = Harness::start("--ttl 1s --time 30s --seed 1");
+    harness.until_recorded("\"acquire\"");
+    let containers = containers(harness.child.id());
+    assert!(containers.len() >= 7, "{containers:?}");
+    for container in &containers {
+        let said: Value = serde_json::from_str(&docker_says(&["inspect", container])).expect("docker inspects");
+        let host = &said[0]["HostConfig"];
+        let caps = host["CapAdd"].to_string().replace("CAP_", "");
+        assert_eq!(caps, r#"["NET_ADMIN","SYS_PTRACE"]"#);
+        assert_eq!(host["CapDrop"].to_string(), r#"["ALL"]"#);
+        assert_eq!(host["Privileged"], false);
+        assert!(host["Binds"].is_null() && host["Mounts"].is_null() && host["Devices"].as_array().is_none_or(Vec::is_empty), "{host:#}");
+        let mounts = said[0]["Mounts"].as_array().expect("mounts");
+        assert!(mounts.iter().all(|mount| mount["Type"] != "bind"), "{mounts:?}");
+        assert!(host["PortBindings"].as_object().is_none_or(serde_json::Map::is_empty), "{host:#}");
+        assert!(host["PidMode"] == "" && host["IpcMode"] != "host" && host["UTSMode"] == "", "{host:#}");
+        let network = host["NetworkMode"].as_str().expect("a network");
+        assert!(network.starts_with("fencepost-"), "{network}");
+        let network: Value = serde_json::from_str(&docker_says(&["network", "inspect", network])).expect("docker inspects");
+        assert_eq!(network[0]["Internal"], true);
+        let subnet = network[0]["IPAM"]["Config"][0]["Subnet"].as_str().expect("a subnet");
+        assert!(subnet.starts_with("198.18.") || subnet.starts_with("198.19."), "{subnet}");
+    }
+    let pid = harness.child.id();
+    harness.signal(Signal::INT);
+    harness.end();
+    nothing_is_left(pid, &containers);
+}
+
+/// Somebody else's container on somebody else's network, named as ours are; removed at the end.
+struct Foreign(String);
+
+impl Foreign {
+    fn make() -> Foreign {
+        let foreign = Foreign(format!("fencepost-foreign-{}", std::process::id()));
+        docker_says(&["network", "create", "--label", "test.foreign=1", &foreign.0]);
+        docker_says(&["run", "-d", "--label", "test.foreign=1", "--name", &foreign.0, "--network", &foreign.0, "fencepost/redis:7.0", "sleep", "300"]);
+        assert!(foreign.is_there(), "the foreign container runs");
+        foreign
+    }
+
+    fn is_there(&self) -> bool {
+        let running = docker_says(&["inspect", "--format", "{{.State.Running}} {{.RestartCount}}", &self.0]);
+        running == "true 0" && docker_says(&["network", "inspect", "--format", "{{.Name}}", &self.0]) == self.0
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        docker_says(&["rm", "-f", &self.0]);
+        docker_says(&["network", "rm", &self.0]);
+    }
+}
+
+#[test]
+fn what_is_foreign_stays_and_so_does_a_living_run() {
+    if !docker() {
+        return;
+    }
+    let _alone = alone();
+    let harness = Harness::start("--ttl 1s --time 30s --seed 1");
+    harness.until_recorded("\"acquire\"");
+    let foreign = Foreign::make();
+    let (pid, before) = (harness.child.id(), left(harness.child.id()));
+    let output = fencepost().arg("clean").output().expect("the binary runs");
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(left(pid), before, "a living run is left alone: {}", text(&output));
+    harness.signal(Signal::INT);
+    harness.end();
+    nothing_is_left(pid, &[]);
+    assert!(foreign.is_there(), "neither the run nor `clean` touched what is not ours");
+}

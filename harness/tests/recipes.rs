@@ -1,0 +1,136 @@
+//! Every recipe on real servers: the sound ones hold without faults, those broken by design are caught.
+
+mod support;
+
+use serde_json::Value;
+use support::{alone, docker, fencepost, run, run_file};
+
+fn sound_recipes() -> Vec<String> {
+    let output = fencepost().args(["list", "--json"]).output().expect("the binary runs");
+    let list: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
+    let recipes = list["recipes"].as_array().expect("recipes");
+    let sound = recipes.iter().filter(|recipe| recipe["broken"].is_null());
+    sound.map(|recipe| recipe["name"].as_str().expect("a name").to_string()).collect()
+}
+
+#[test]
+fn sound_ones_are_valid_without_faults() {
+    if !docker() {
+        return;
+    }
+    let _alone = alone();
+    let recipes = sound_recipes();
+    assert!(recipes.len() >= 20, "{recipes:?}");
+    // Two at a time: mostly they wait for servers to start.
+    let (even, odd): (Vec<_>, Vec<_>) = recipes.iter().enumerate().partition(|(index, _)| index % 2 == 0);
+    let all = |half: Vec<(usize, &String)>| {
+        for (_, recipe) in half {
+            let ran = run(recipe, "--clients 3 --ttl 1s --time 3s --seed 5");
+            ran.must(ran.code == 0, &format!("{recipe} holds without faults"));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| all(even));
+        all(odd);
+    });
+}
+
+fn caught(recipe: &str, args: &str, check: &str, blame: Option<&str>) {
+    if !docker() {
+        return;
+    }
+    let _alone = alone();
+    let ran = run(recipe, &format!("--seed 6 {args}"));
+    ran.says(1, &format!("{check}=invalid"));
+    if let Some(blame) = blame {
+        ran.must(ran.figure(check, "blame") == blame, &format!("{blame} is to blame"));
+    }
+}
+
+#[test]
+fn releasing_without_comparing_is_caught() {
+    // A sound release leaves the next holder's lock alone, and the promise is kept.
+    caught("redis/release-without-compare", "--faults pause:holder --ttl 1s --time 12s", "promise", None);
+}
+
+#[test]
+fn tokens_counted_in_the_client_are_caught() {
+    caught("redis/client-counter-token", "--ttl 1s --time 3s", "token", None);
+}
+
+#[test]
+fn putting_without_comparing_is_caught() {
+    caught("etcd/put-without-compare", "--ttl 2s --time 3s", "exclusion", None);
+}
+
+#[test]
+fn lease_numbers_as_tokens_are_caught() {
+    caught("etcd/lease-id-token", "--ttl 2s --time 5s", "token", None);
+}
+
+#[test]
+fn node_versions_as_tokens_are_caught() {
+    caught("zookeeper/version-token", "--ttl 2s --time 3s", "token", None);
+}
+
+#[test]
+fn each_kind_of_fault_shows_its_own_evidence() {
+    if !docker() {
+        return;
+    }
+    let _alone = alone();
+    let faults = "pause:client,kill:server,partition:client,clock:client";
+    let ran = run("redis/set-nx", &format!("--faults {faults} --ttl 1s --time 12s --seed 7"));
+    ran.all_installed(&["pause", "kill", "partition", "clock"]);
+    for fault in ran.faults() {
+        let node = fault["targets"][0].as_str().unwrap_or_default();
+        let shown = &fault["evidence"][node];
+        let proves = match fault["kind"].as_str().unwrap_or_default() {
+            "pause" => shown["states"].to_string().contains('T') || shown["state"] == "T",
+            "kill" => shown["after"]["new_pid"].as_u64() > Some(0),
+            "partition" => shown["packets"].as_u64() > Some(0),
+            "clock" => shown["observed_ms"].as_f64().is_some_and(|ms| ms.abs() > 100.0),
+            _ => false,
+        };
+        ran.must(proves, &format!("the evidence of fault {} speaks of its kind", fault["id"]));
+    }
+}
+
+#[test]
+fn a_fault_that_finds_nobody_failed_and_nothing_certain_is_said() {
+    if !docker() {
+        return;
+    }
+    let _alone = alone();
+    let ran = run("redis/set-nx", "--clients 1 --faults pause:waiter --ttl 1s --time 4s --seed 8");
+    ran.must(ran.code == 2 && ran.verdict["verdict"] == "unknown", "nothing certain is said");
+    ran.must(!ran.faults().is_empty(), "the fault is told of");
+    ran.must(ran.faults().iter().all(|fault| fault["result"] == "failed"), "it found nobody");
+}
+
+#[test]
+fn a_partition_that_meets_no_packet_had_no_effect() {
+    if !docker() {
+        return;
+    }
+    let _alone = alone();
+    // One round each, then everybody thinks until the end.
+    let ran = run_file(
+        "recipe = \"redis/set-nx\"\nttl = \"1s\"\ntime = \"5s\"\nseed = 9\nclients = 2\n[rates]\nthink_ms = [30000, 30000]\n\
+         [[schedule]]\nkind = \"partition\"\ntarget = \"server\"\nat_ms = 3000\nlasts_ms = 500\n",
+    );
+    ran.must(ran.faults().iter().all(|fault| fault["result"] == "no-effect"), "nobody sent anything");
+    ran.must(ran.code == 2 && ran.verdict["verdict"] == "unknown", "nothing certain is said");
+}
+
+#[test]
+fn without_contention_nothing_certain_is_said() {
+    if !docker() {
+        return;
+    }
+    let _alone = alone();
+    let ran = run("redis/set-nx", "--clients 1 --ttl 1s --time 2s --seed 10");
+    ran.says(2, "exclusion=unknown");
+    ran.must(ran.verdict["grants"]["total"].as_u64() > Some(0), "there were grants");
+    ran.must(ran.verdict["grants"]["contended"].as_u64() == Some(0), "none was contended");
+}

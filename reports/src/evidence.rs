@@ -1,0 +1,58 @@
+//! What shows that a fault took effect, in a few words; the whole stands in `verdict.json`.
+
+use serde_json::{Map, Value};
+
+use crate::words::brief;
+
+/// By node: the state of a paused process, the pids of a killed one, the packets dropped, the offset read back.
+pub fn in_words(kind: &str, evidence: &Value) -> String {
+    let Value::Object(nodes) = evidence else { return brief(evidence) };
+    let told: Vec<(&String, String)> = nodes
+        .iter()
+        .map(|(node, shown)| (node, shown.as_object().and_then(|shown| one(kind, shown)).unwrap_or_else(|| brief(shown))))
+        .collect();
+    // Many nodes that show the same, such as all clocks by one offset, are told once.
+    match told.as_slice() {
+        [(_, first), rest @ ..] if !rest.is_empty() && rest.iter().all(|(_, text)| text == first) => {
+            format!("{first} on each")
+        }
+        _ => told.iter().map(|(node, text)| format!("{node} {text}")).collect::<Vec<_>>().join("; "),
+    }
+}
+
+fn one(kind: &str, shown: &Map<String, Value>) -> Option<String> {
+    if let Some(error) = shown.get("error") {
+        return Some(format!("error: {}", brief(error)));
+    }
+    let after = |key: &str| shown.get("after").and_then(|after| after.get(key));
+    match kind {
+        "pause" => Some(format!("state {}, then {}", brief(shown.get("state")?), after("state").map_or("?".into(), brief))),
+        "kill" => Some(format!("pid {} killed, {} started", brief(shown.get("pid")?), after("new_pid").map_or("none".into(), brief))),
+        "partition" => Some(format!("{} packets dropped", shown.get("packets")?)),
+        "clock" => {
+            let observed = shown.get("observed_ms")?.as_array()?.first()?.as_f64()?;
+            Some(format!("{:+.1} s read back", observed / 1000.0))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::in_words;
+
+    #[test]
+    fn each_kind_is_told_shortly() {
+        let pause = json!({ "c5": { "state": "T", "pids": [8], "after": { "state": "S", "pids": [8] } } });
+        assert_eq!(in_words("pause", &pause), "c5 state T, then S");
+        let kill = json!({ "s1": { "pid": 7, "after": { "new_pid": 35 } }, "s2": { "error": "gone" } });
+        assert_eq!(in_words("kill", &kill), "s1 pid 7 killed, 35 started; s2 error: gone");
+        let cut = json!({ "s2": { "packets": 41, "dropped": { "198.18.0.5": { "packets_in": 41 } } } });
+        assert_eq!(in_words("partition", &cut), "s2 41 packets dropped");
+        let clock = json!({ "s1": { "observed_ms": [6000.01] }, "c1": { "observed_ms": [5999.99] } });
+        assert_eq!(in_words("clock", &clock), "+6.0 s read back on each");
+        assert_eq!(in_words("pause", &json!({ "reason": "nobody holds the lock" })), "reason nobody holds the lock");
+    }
+}
