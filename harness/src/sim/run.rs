@@ -45,7 +45,7 @@ pub fn simulate(
     let run = Run::new(world.clone(), experiment.clone(), recorder, Stop::default(), progress);
     let ended = sim.block_on(async move { run.go().await });
     let outcome = ended.unwrap_or_else(|stuck| Outcome {
-        failure: Some(format!("the simulation is stuck: {stuck}")),
+        failure: Some(Error::Harness(format!("the simulation is stuck: {stuck}"))),
         ..Outcome::default()
     });
     let trace = sim.trace();
