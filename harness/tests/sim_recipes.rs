@@ -108,6 +108,7 @@ fn a_lost_wake_up_leaves_waiters_stuck() {
             let mut experiment = Experiment::clone(&experiment(recipe, "none", "10s", *seed));
             // Patient clients: one that gives up would free those behind it.
             experiment.rates.wait_percent = (2000, 2000);
+            experiment.rates.stop_limit_ms = 3000;
             // Of two, each waits for the holder itself, whose node goes while it is being looked for.
             experiment.clients = 2;
             let tried = try_out(&Rc::new(experiment)).unwrap();
