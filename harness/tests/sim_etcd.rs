@@ -269,7 +269,7 @@ fn elections_are_won_resigned_and_seen() {
         etcd.resign(&key).await.unwrap();
         assert_eq!(etcd.leader("e").await, Ok(None));
         let missing = etcd.campaign("e", 4711, "c1", LONG).await;
-        assert_eq!(missing, Err(OpError::Definite("etcdserver: requested lease not found".into())));
+        assert_eq!(missing, Err(OpError::Indeterminate("etcdserver: requested lease not found".into())));
     })
     .unwrap();
 }

@@ -55,7 +55,7 @@ pub fn shrink(
         runs += 1;
         if runs > runs_max { Ok(None) } else { failing(candidate, check) }
     };
-    let Some(mut best) = run(Experiment { scheduled: true, ..start.clone() })? else { return Ok(None) };
+    let Some(mut best) = run(Experiment { scheduled: true, by_flags: false, ..start.clone() })? else { return Ok(None) };
     loop {
         let mut better = false;
         for candidate in candidates(&best) {

@@ -14,6 +14,7 @@ use workloads::{
 
 use super::{
     server::{Ask, Failure, PORT, Say},
+    services::SESSION_EXPIRED,
     store::LEASE_NOT_FOUND,
 };
 use crate::sim::{
@@ -39,9 +40,13 @@ impl EtcdClient {
         }
     }
 
-    /// A call that waits inside the server.
+    /// A call that waits inside the server. Its services lose the code of an error on the way, so that the real client
+    /// can tell only its own kind of refusal from a call that had begun.
     async fn wait(&self, ask: Ask, wait: Duration) -> OpResult<Say> {
         match self.0.call_within(ask, wait).await? {
+            Say::Failed(Failure::Refused(why)) if why != SESSION_EXPIRED => {
+                Err(OpError::Indeterminate(why.into()))
+            }
             Say::Failed(failure) => Err(begun(failure)),
             say => Ok(say),
         }

@@ -8,7 +8,7 @@ use crate::sim::rpc::Responder;
 
 /// A session without a lease of its own gets one of a minute, which nobody renews.
 const SESSION_TTL_S: i64 = 60;
-const SESSION_EXPIRED: &str = "mutex: session is expired";
+pub(super) const SESSION_EXPIRED: &str = "mutex: session is expired";
 
 /// A place in the queue of a lock or election.
 struct Place {
