@@ -24,12 +24,12 @@ pub fn judge(ops: &[OpOf<Lease>]) -> Option<Answer> {
 
 /// Positions of operations that can be judged apart: at the first invocation of each part everything of the parts before
 /// has returned and every term has ended. Operations that cannot matter are in no part: an owner's last, indeterminate
-/// acquire or renewal, unless something was refused.
+/// acquire, or renewal for no shorter time, unless something was refused.
 pub fn clusters(ops: &[OpOf<Lease>]) -> Vec<Vec<u32>> {
     let has_refusals = ops.iter().any(|op| op.output() == Some(&LeaseOutput::Refused));
     let owners = Owners::of(ops);
     let matters = |op: &OpOf<Lease>| {
-        has_refusals || !owners.is_last_and_indeterminate(op) || op.input.action == LeaseAction::Release
+        has_refusals || !owners.is_last_and_indeterminate(op) || !owners.only_lengthens(op)
     };
     let mut order: Vec<u32> = (0..ops.len() as u32).filter(|&op| matters(&ops[op as usize])).collect();
     order.sort_by_key(|&op| ops[op as usize].call);
@@ -45,14 +45,18 @@ pub fn clusters(ops: &[OpOf<Lease>]) -> Vec<Vec<u32>> {
     clusters
 }
 
-/// By owner: when its determinate operations are over, and how many indeterminate ones it has.
-struct Owners(FxHashMap<u32, (Option<u64>, u32)>);
+/// By owner: when its determinate operations are over, how many indeterminate ones it has, and the longest of its times to
+/// live.
+struct Owners(FxHashMap<u32, (Option<u64>, u32, u64)>);
 
 impl Owners {
     fn of(ops: &[OpOf<Lease>]) -> Owners {
         let mut owners = FxHashMap::default();
         for op in ops {
-            let (over, indeterminate) = owners.entry(op.input.owner).or_insert((None, 0));
+            let (over, indeterminate, ttl_max) = owners.entry(op.input.owner).or_insert((None, 0, 0));
+            if let LeaseAction::Acquire { ttl } | LeaseAction::Renew { ttl } = op.input.action {
+                *ttl_max = ttl.max(*ttl_max);
+            }
             match op.is_info() {
                 true => *indeterminate += 1,
                 false => *over = Some(op.deadline()).max(*over),
@@ -63,8 +67,17 @@ impl Owners {
 
     /// Whether it is indeterminate, and everything else of its owner's is over before it.
     fn is_last_and_indeterminate(&self, op: &OpOf<Lease>) -> bool {
-        let (over, indeterminate) = self.0[&op.input.owner];
+        let (over, indeterminate, _) = self.0[&op.input.owner];
         op.is_info() && indeterminate == 1 && over < Some(op.call)
+    }
+
+    /// Whether it can but keep others out for longer: not a release, nor a renewal for a shorter time.
+    fn only_lengthens(&self, op: &OpOf<Lease>) -> bool {
+        match op.input.action {
+            LeaseAction::Acquire { .. } => true,
+            LeaseAction::Renew { ttl } => ttl == self.0[&op.input.owner].2,
+            LeaseAction::Release => false,
+        }
     }
 }
 
@@ -141,6 +154,10 @@ fn overlap(ops: &[OpOf<Lease>], mut cores: Vec<Core>) -> Option<Answer> {
 }
 
 fn in_order(ops: &[OpOf<Lease>], order: &[u32]) -> Option<Answer> {
+    if !ops.iter().all(|op| matches!(op.input.action, LeaseAction::Acquire { .. })) {
+        return None;
+    }
+    let mut early = None;
     let (mut free_from, mut last_deadline, mut last, mut only) = (0, 0, None, None);
     for &position in order {
         let op = &ops[position as usize];
@@ -151,10 +168,10 @@ fn in_order(ops: &[OpOf<Lease>], order: &[u32]) -> Option<Answer> {
         }
         last_deadline = op.deadline();
         let granted = op.call.max(free_from);
-        if granted > op.deadline() {
-            return Some(refuted(position, last, "it was granted before the terms before it can have ended"));
+        if granted > op.deadline() && early.is_none() {
+            early = Some(refuted(position, last, "it was granted before the terms before it can have ended"));
         }
         (free_from, last) = (granted.saturating_add(ttl), Some(position));
     }
-    Some(valid())
+    Some(early.unwrap_or_else(valid))
 }
