@@ -1,6 +1,7 @@
 //! Worlds, agents, the run loop, the store and the command line.
 
 pub mod agent;
+pub mod check;
 pub mod cli;
 pub mod client;
 pub mod error;

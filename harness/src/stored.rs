@@ -1,20 +1,14 @@
 //! Runs that are over: loaded, or judged again from their files.
 
-use std::path::Path;
-
-use checkers::{
-    checks::{self, CheckContext},
-    history::History,
-};
-use reports::{judgement::Judgement, run::RunData};
+use checkers::history::History;
+use reports::run::RunData;
 use serde_json::{Map, Value};
 
 use crate::{
     cli::output,
     error::{Error, Result},
     experiment::{Experiment, Flags},
-    recorder::{HISTORY, RESOURCE},
-    run::{Outcome, judge, read_history, read_resource},
+    run::{Outcome, judge},
     store::RunFolder,
     world::Nodes,
 };
@@ -50,53 +44,6 @@ pub fn judge_run(folder: &RunFolder) -> Result<Rejudged> {
     let nodes = outcome.nodes;
     let run = output::run_data(&experiment, folder, judged, &nodes, &facts, &output::repeat(&experiment, folder));
     Ok(Rejudged { run, notes })
-}
-
-/// Judges a history of its own, with the resource's log if that lies beside it.
-pub fn judge_file(path: &Path) -> Result<Rejudged> {
-    let (mut history, notes) = read_history(path)?;
-    if let (None, Some(note)) = (history.events().next(), notes.first()) {
-        return Err(Error::Data(format!("{note}; nothing else is in it: this is no history")));
-    }
-    history.sort();
-    history.check_form().map_err(|error| Error::Data(format!("{}: {error}", path.display())))?;
-    let resource = read_resource(&path.with_file_name(RESOURCE))?;
-    let beside = path.file_name().is_some_and(|name| name == HISTORY) && !resource.is_empty();
-    if beside {
-        history.resource = resource;
-    }
-    Ok(Rejudged { run: run_of(path, history), notes })
-}
-
-fn run_of(path: &Path, history: History) -> RunData {
-    let judged = checks::judge(&history, &CheckContext::default());
-    let name = path.display().to_string();
-    RunData {
-        judgement: Judgement {
-            format: 1,
-            verdict: judged.verdict(),
-            as_expected: None,
-            experiment: name.clone(),
-            recipe: None,
-            workload: None,
-            world: "history".into(),
-            version: None,
-            seed: None,
-            stopped: None,
-            checks: judged.checks,
-            not_applicable: judged.not_applicable,
-            operations: judged.operations,
-            grants: judged.grants,
-            faults: judged.faults,
-            phases_ms: Default::default(),
-        },
-        events: history.events().collect(),
-        resource: (!history.resource.is_empty()).then_some(history.resource),
-        servers: Vec::new(),
-        metadata: Vec::new(),
-        repeat: format!("fencepost check {name}"),
-        paths: vec![("history".into(), name)],
-    }
 }
 
 /// A stored run as it was judged; judged now if it never was.

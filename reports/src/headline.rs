@@ -13,6 +13,9 @@ use crate::{
 /// The first violation in plain words, or what held, or why nothing can be said.
 pub fn headline(run: &RunData) -> String {
     let judgement = &run.judgement;
+    if let Some(reason) = judgement.checks.get("linearizability").and_then(|check| check.reason.as_deref()) {
+        return capital(&sentence(reason));
+    }
     let violations = numbered(judgement);
     let first = violations.first().filter(|v| judgement.checks[v.check].verdict == Verdict::Invalid);
     match (judgement.verdict, first) {

@@ -204,12 +204,69 @@ enum WorkloadArg {
 
 #[derive(Debug, Args)]
 struct CheckArgs {
-    /// A run's folder, or a history
+    /// A run's folder, a history of any format, or - for standard input
     #[arg(value_name = "RUN|HISTORY")]
     what: String,
-    /// Print verdict.json instead of tables
-    #[arg(long)]
+    /// Judge a history against this model instead of the one its operations suggest, such as cas-register or semaphore:3
+    #[arg(long, value_name = "MODEL", conflicts_with = "workload")]
+    model: Option<crate::check::model::ModelName>,
+    /// Judge a history by the checks of this workload
+    #[arg(long, value_enum)]
+    workload: Option<WorkloadArg>,
+    /// How long it may take; then the verdict is unknown
+    #[arg(long, value_name = "DURATION", value_parser = crate::check::quantity::duration)]
+    timeout: Option<std::time::Duration>,
+    /// How much memory it may take; then the verdict is unknown
+    #[arg(long, value_name = "SIZE", value_parser = crate::check::quantity::bytes)]
+    memory: Option<u64>,
+    /// Threads [default: one a processor]
+    #[arg(long, value_name = "N")]
+    jobs: Option<std::num::NonZeroUsize>,
+    /// What registers hold before the first write, as EDN writes it, such as 0 or nil
+    #[arg(long, value_name = "VALUE")]
+    initial: Option<String>,
+    /// What a failed compare-and-set says, and a refused acquire or dequeue [default: as the format is usually meant]
+    #[arg(long, value_enum)]
+    failed_cas: Option<FailedArg>,
+    /// What a read of nil says [default: as the format is usually meant]
+    #[arg(long, value_enum)]
+    nil_read: Option<NilReadArg>,
+    /// What to make
+    #[arg(long, value_enum, default_value = "table")]
+    format: CheckFormat,
+    /// Print verdict.json: the same as --format json
+    #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Write it to a file instead of stdout
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<std::path::PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FailedArg {
+    /// Another value was seen; somebody else held it; nothing was there
+    Observation,
+    /// It did not happen
+    Dropped,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum NilReadArg {
+    /// The register held nil
+    Value,
+    /// Nothing
+    Nothing,
+}
+
+/// What `check` can make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CheckFormat {
+    /// For a terminal
+    Table,
+    /// verdict.json
+    Json,
+    /// A page that shows what is wrong
+    Html,
 }
 
 #[derive(Debug, Args)]

@@ -99,13 +99,12 @@ pub(super) fn operations(run: &RunData, timeline: &Timeline, layout: &Layout) ->
     let right: Vec<usize> = (1..4 + names.len()).collect();
     let grants = run.judgement.grants;
     let granted = format!("Grants: {}, of them contended: {}", grants.total, grants.contended);
+    let granted = match run.judgement.checks.contains_key("linearizability") {
+        true => String::new(),
+        false => layout.paragraph(&granted),
+    };
     (rows.len() > 1).then(|| {
-        format!(
-            "{}\n{}{}",
-            layout.heading("Operations"),
-            layout.table(rows, &right),
-            layout.paragraph(&granted)
-        )
+        format!("{}\n{}{granted}", layout.heading("Operations"), layout.table(rows, &right))
     })
 }
 

@@ -1,0 +1,74 @@
+//! What a person at a terminal sees while a large history is checked.
+
+use std::{
+    io::IsTerminal,
+    sync::atomic::Ordering::Relaxed,
+    time::{Duration, Instant},
+};
+
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+
+use super::watch::{Stage, Watch};
+
+/// Who waits shorter needs no bar.
+const SHOW_AFTER: Duration = Duration::from_millis(700);
+const SHOW_EVERY: Duration = Duration::from_millis(100);
+
+/// A line on stderr; none where that is no terminal.
+pub struct Progress {
+    start: Instant,
+    last: Instant,
+    bar: Option<ProgressBar>,
+    is_terminal: bool,
+}
+
+impl Progress {
+    /// Nothing is shown yet.
+    pub fn new() -> Progress {
+        let now = Instant::now();
+        Progress { start: now, last: now, bar: None, is_terminal: std::io::stderr().is_terminal() }
+    }
+
+    /// Brings the line up to date.
+    pub fn show(&mut self, watch: &Watch) {
+        if !self.is_terminal || self.start.elapsed() < SHOW_AFTER || self.last.elapsed() < SHOW_EVERY {
+            return;
+        }
+        self.last = Instant::now();
+        let bar = self.bar.get_or_insert_with(ProgressBar::new_spinner);
+        match watch.stage() {
+            Stage::Reading(size) => {
+                let read = watch.read_bytes.load(Relaxed);
+                bar.set_style(style(size));
+                bar.set_length(size.unwrap_or(read));
+                bar.set_position(read);
+                bar.set_message(format!("reading {}", HumanBytes(read)));
+            }
+            stage => {
+                bar.set_style(style(None));
+                bar.set_message(message(&stage));
+            }
+        }
+        bar.tick();
+    }
+
+    /// Takes the line away.
+    pub fn end(&mut self) {
+        self.bar.iter().for_each(ProgressBar::finish_and_clear);
+        self.bar = None;
+    }
+}
+
+fn style(size: Option<u64>) -> ProgressStyle {
+    let template = if size.is_some() { "{bar:30} {percent}% {msg}, {eta} left" } else { "{spinner} {msg}, {elapsed}" };
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+fn message(stage: &Stage) -> String {
+    match stage {
+        Stage::Reading(_) => "reading".into(),
+        Stage::Converting(events) => format!("{} events", HumanCount(*events as u64)),
+        Stage::Judging(count) => format!("judging {}", HumanCount(*count as u64)),
+        Stage::Explaining(_) => "invalid; explaining why".into(),
+    }
+}
