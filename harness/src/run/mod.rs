@@ -171,7 +171,8 @@ impl<W: World + 'static> Run<W> {
             self.recorder.nemesis(begun, "phase", value);
             self.world.advance(Phase::Liveness).await;
         }
-        let end = begun + (ttl + bound).as_nanos() as u64;
+        // A little longer: a lock counts as stuck only once its time is over, and virtual time is exact.
+        let end = begun + (ttl + bound + LOOK).as_nanos() as u64;
         while self.env.now() < end && !self.over() && !self.recorder.live(|live| live.all_granted_since(begun)) {
             self.stop.or(self.env.sleep(LOOK)).await;
         }

@@ -55,7 +55,9 @@ pub fn shrink(
         runs += 1;
         if runs > runs_max { Ok(None) } else { failing(candidate, check) }
     };
-    let Some(mut best) = run(Experiment { scheduled: true, by_flags: false, ..start.clone() })? else { return Ok(None) };
+    let Some(mut best) = run(Experiment { scheduled: true, by_flags: false, ..start.clone() })? else {
+        return Ok(None);
+    };
     loop {
         let mut better = false;
         for candidate in candidates(&best) {
@@ -91,12 +93,10 @@ fn candidates(from: &Failing) -> Vec<Experiment> {
             })
         }));
     }
-    for index in 0..faults.len() {
+    for (index, fault) in faults.iter().enumerate() {
         list.push(with(base, |new| new.schedule.faults[index].at_ms /= 2));
-        list.push(with(base, |new| {
-            new.schedule.faults[index].lasts_ms = (faults[index].lasts_ms * 3 / 4).max(1)
-        }));
-        if let Some(by_ms) = faults[index].params.by_ms.filter(|by_ms| by_ms.abs() > 1) {
+        list.push(with(base, |new| new.schedule.faults[index].lasts_ms = (fault.lasts_ms * 3 / 4).max(1)));
+        if let Some(by_ms) = fault.params.by_ms.filter(|by_ms| by_ms.abs() > 1) {
             list.push(with(base, |new| new.schedule.faults[index].params.by_ms = Some(by_ms * 3 / 4)));
         }
     }

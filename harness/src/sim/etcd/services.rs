@@ -81,9 +81,9 @@ impl Server {
     async fn wait_turn(&self, place: &mut Place, reply: &Responder<Say>) -> Result<Turn, Failure> {
         loop {
             let found = self.range(&Range { key: place.prefix.clone(), prefix: true }).await?;
-            let older = found.keys.iter().filter(|kv| kv.create_revision < place.create_revision);
+            let mut older = found.keys.iter().filter(|kv| kv.create_revision < place.create_revision);
             place.header_revision = found.revision;
-            let Some(before) = older.last() else { return Ok(Turn::Ours) };
+            let Some(before) = older.next_back() else { return Ok(Turn::Ours) };
             let before = before.clone();
             let deleted = self.log.until(|| {
                 let now = self.store.borrow().range(&Range { key: before.key.clone(), prefix: false });

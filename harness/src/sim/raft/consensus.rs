@@ -26,12 +26,15 @@ struct Read {
 
 /// What there is to do after messages and ticks, in this order.
 pub(super) struct Output<C> {
-    /// To be synced before anything is sent: term, vote, and the log from an index (count of entries kept) on.
-    pub(super) write: Option<(u64, Option<usize>, usize, Vec<Entry<C>>)>,
+    /// To be synced before anything is sent.
+    pub(super) write: Option<Write<C>>,
     pub(super) messages: Vec<(usize, Message<C>)>,
     /// Reads of this member that are confirmed: number and index to have applied.
     pub(super) reads: Vec<(u64, usize)>,
 }
+
+/// Term, vote, and the log from an index (count of entries kept) on.
+pub(super) type Write<C> = (u64, Option<usize>, usize, Vec<Entry<C>>);
 
 /// One member. Indexes count entries, so the first is 1.
 pub(super) struct Raft<C> {
