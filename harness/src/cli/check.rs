@@ -96,12 +96,21 @@ fn render(checked: &Checked, format: CheckFormat) -> Result<String> {
     }
 }
 
+/// Lines of an explanation that are worth a terminal.
+const LINES_MAX: usize = 40;
+
 /// Below the tables, why the history is not linearizable.
 fn with_words(run: &RunData, explanation: &Explanation) -> String {
-    let mut text = output::table(run);
+    let mut text = output::table(run).trim_end().to_string();
     if explanation.verdict == Verdict::Invalid {
-        let lines = explanation.text.lines().map(|line| format!("  {}\n", reports::words::printable(line)));
-        text.push_str(&format!("\nWhy\n{}", lines.collect::<String>()));
+        text.push_str("\n\nWhy\n");
+        for line in explanation.text.lines().take(LINES_MAX) {
+            text.push_str(&format!("  {}\n", reports::words::printable(line)));
+        }
+        let more = explanation.text.lines().count().saturating_sub(LINES_MAX);
+        if more > 0 {
+            text.push_str(&format!("  and {more} more lines; --format html shows all\n"));
+        }
     }
     text
 }
