@@ -80,7 +80,9 @@ impl Search<'_> {
                 }
                 self.registers(convert::registers(history, &reading).map_err(unfit)?, name)
             }
-            ModelName::MultiRegister => self.transactions(&convert::transactions(history).map_err(unfit)?, name),
+            ModelName::MultiRegister => {
+                self.transactions(&convert::transactions(history).map_err(unfit)?, name)
+            }
             ModelName::Semaphore(permits) => {
                 let ops = convert::semaphore(history, &reading).map_err(unfit)?;
                 self.judged(&Semaphore { permits }, &ops, name.to_string())
@@ -114,7 +116,9 @@ impl Search<'_> {
         let cas = rows.find(|row| row.kind() == EventKind::Invoke && row.f() == "cas");
         cas.map_or(Ok(()), |row| {
             let line = row.line();
-            Err(Error::Data(format!("{path}:{line}: cas is no operation of a register; see --model cas-register")))
+            Err(Error::Data(format!(
+                "{path}:{line}: cas is no operation of a register; see --model cas-register"
+            )))
         })
     }
 
@@ -170,7 +174,10 @@ impl Search<'_> {
         let mut found = self.explained(&model(initials[best].clone()), ops, &answer, subject);
         if answer.verdict() == Verdict::Invalid && initials.len() > 1 {
             let others: Vec<String> = initials[1..].iter().map(Datum::to_string).collect();
-            found.explanation.text.push_str(&format!("\nNor is it linearizable if it starts with {}.", others.join(", ")));
+            found
+                .explanation
+                .text
+                .push_str(&format!("\nNor is it linearizable if it starts with {}.", others.join(", ")));
         }
         found
     }

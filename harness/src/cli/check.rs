@@ -53,7 +53,9 @@ fn history_of(args: &CheckArgs) -> Result<Subject> {
 
 fn request(args: &CheckArgs, path: String, format: CheckFormat, start: Instant) -> Result<Request> {
     if let Some(model) = args.model.filter(|model| args.initial.is_some() && !model.has_initial()) {
-        return Err(Error::Usage(format!("--initial says what registers start with; a {model} starts empty")));
+        return Err(Error::Usage(format!(
+            "--initial says what registers start with; a {model} starts empty"
+        )));
     }
     let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok());
     Ok(Request {
@@ -88,7 +90,9 @@ fn request(args: &CheckArgs, path: String, format: CheckFormat, start: Instant) 
 fn render(checked: &Checked, format: CheckFormat) -> Result<String> {
     let failed = |error: &dyn std::fmt::Display| Error::Harness(format!("failed to render: {error}"));
     match (format, &checked.explanation) {
-        (CheckFormat::Json, _) => reports::json::render(&checked.run.judgement).map_err(|error| failed(&error)),
+        (CheckFormat::Json, _) => {
+            reports::json::render(&checked.run.judgement).map_err(|error| failed(&error))
+        }
         (CheckFormat::Html, Some(explanation)) => Ok(checkers::explain::html(explanation)),
         (CheckFormat::Html, None) => reports::html::render(&checked.run).map_err(|error| failed(&error)),
         (CheckFormat::Table, Some(explanation)) => Ok(with_words(&checked.run, explanation)),
