@@ -28,7 +28,10 @@ pub fn judge_run(folder: &RunFolder) -> Result<Rejudged> {
     let told = told(folder);
     let outcome = Outcome {
         nodes: nodes(&told),
-        phases_ms: told.get("phases_ms").and_then(|phases| serde_json::from_value(phases.clone()).ok()).unwrap_or_default(),
+        phases_ms: told
+            .get("phases_ms")
+            .and_then(|phases| serde_json::from_value(phases.clone()).ok())
+            .unwrap_or_default(),
         failure: None,
         interrupted: false,
     };
@@ -50,8 +53,9 @@ pub fn judge_run(folder: &RunFolder) -> Result<Rejudged> {
 pub fn load(folder: &RunFolder) -> Result<RunData> {
     let mut rejudged = judge_run(folder)?.run;
     if let Ok(text) = folder.read("verdict.json") {
-        rejudged.judgement = serde_json::from_str(&text)
-            .map_err(|error| Error::Data(format!("{}: {error}", folder.path().join("verdict.json").display())))?;
+        rejudged.judgement = serde_json::from_str(&text).map_err(|error| {
+            Error::Data(format!("{}: {error}", folder.path().join("verdict.json").display()))
+        })?;
     }
     Ok(rejudged)
 }

@@ -26,8 +26,8 @@ impl RecipeTraits {
     /// What the grants of a history carried.
     pub(super) fn told_by(table: &LockTable<'_>) -> RecipeTraits {
         RecipeTraits {
-            token: table.holds.iter().any(|hold| hold.token.is_some()),
-            ttl: table.promises.iter().any(|promise| promise.ttl_ns.is_some()),
+            token: table.holds.iter().any(|hold| hold.token().is_some()),
+            ttl: table.promises.iter().any(|promise| promise.ttl_ns().is_some()),
         }
     }
 }

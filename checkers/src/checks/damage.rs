@@ -160,12 +160,12 @@ fn tell(table: &LockTable<'_>, loss: &Loss<'_, '_>) -> Violation {
     let end_ns = loss.by.map_or(loss.access.end.time, |by| by.time);
     let start_ns = loss.entry.time.min(end_ns);
     let (faults, clause) = table.faults_within(start_ns, end_ns);
-    let mut operations = vec![loss.access.invoke.index, loss.access.end.index];
+    let mut operations = vec![loss.access.invoke.index(), loss.access.end.index()];
     let overwritten = match loss.by {
         Some(by) => {
             let id = by.id.as_deref();
             let same = |access: &&Access<'_>| access.write && access.process == by.process && access.id == id;
-            operations.extend(table.accesses.iter().find(same).map(|access| access.invoke.index));
+            operations.extend(table.accesses.iter().find(same).map(|access| access.invoke.index()));
             let base = (loss.register.base)(by).map_or("nothing".to_owned(), |base| format!("{base:?}"));
             let (who, id, at) = (table.who(by.process), id.unwrap_or("-"), Ms(by.time));
             format!("{who} overwrote it with {id:?} at {at}, having read {base}")

@@ -28,8 +28,8 @@ pub(super) fn deadline(table: &LockTable<'_>) -> CheckResult {
 }
 
 fn deadline_ns(promise: &Promise) -> Option<u64> {
-    let lease_end = || Some(promise.asked_ns.unwrap_or(promise.ok.time).saturating_add(promise.ttl_ns?));
-    promise.deadline_ns.or_else(lease_end)
+    let lease_end = || Some(promise.asked_ns().unwrap_or(promise.ok.time).saturating_add(promise.ttl_ns()?));
+    promise.deadline_ns().or_else(lease_end)
 }
 
 fn tell(table: &LockTable<'_>, write: &Access<'_>, promise: &Promise) -> Violation {
@@ -47,7 +47,7 @@ fn tell(table: &LockTable<'_>, write: &Access<'_>, promise: &Promise) -> Violati
         Ms(promise.ok.time),
         Ms(start_ns),
     );
-    let operations = vec![promise.ok.index, write.invoke.index];
+    let operations = vec![promise.ok.index(), write.invoke.index()];
     let figures = figures([("late_ms", ms(end_ns - start_ns).into())]);
     Violation { text, operations, start_ns, end_ns, faults, figures }
 }

@@ -37,7 +37,7 @@ fn tell(table: &LockTable<'_>, earlier: &Hold, later: &Hold) -> Violation {
     let (start_ns, end_ns) = (later.start.time, earlier.end.time.min(later.end.time));
     let (faults, clause) = table.faults_within(start_ns, end_ns);
     let held = if table.locks[later.lock as usize].election { "led" } else { "held it" };
-    let token = earlier.token.map(|token| format!("{} {token}, ", table.token_word(earlier.lock)));
+    let token = earlier.token().map(|token| format!("{} {token}, ", table.token_word(earlier.lock)));
     let text = format!(
         "{} while {} still {held} ({}{}): both believed for {}; {clause}.",
         table.got(later),
@@ -46,10 +46,10 @@ fn tell(table: &LockTable<'_>, earlier: &Hold, later: &Hold) -> Violation {
         table.span(earlier),
         Ms(end_ns - start_ns),
     );
-    let mut operations = vec![earlier.start.index, later.start.index];
+    let mut operations = vec![earlier.start.index(), later.start.index()];
     let first_end = if earlier.end <= later.end { earlier } else { later };
-    if first_end.ending != Ending::Open && !operations.contains(&first_end.end.index) {
-        operations.push(first_end.end.index);
+    if first_end.ending != Ending::Open && !operations.contains(&first_end.end.index()) {
+        operations.push(first_end.end.index());
     }
     let figures = figures([("overlap_ms", ms(end_ns - start_ns).into())]);
     Violation { text, operations, start_ns, end_ns, faults, figures }

@@ -62,12 +62,12 @@ fn refused_holders<'t, 'h>(table: &'t LockTable<'h>, findings: &mut Findings<Bre
         let Some(promise) = access.promise else { continue };
         let hold = &table.holds[table.promises[promise as usize].hold as usize];
         let certain =
-            access.end.time <= hold.end.time && access.token.is_some() && access.token == hold.token;
+            access.end.time <= hold.end.time && access.token.is_some() && access.token == hold.token();
         let since = table.holds.partition_point(|other| other.start.time < hold.invoke.time);
         let newer = table.holds[since..]
             .iter()
             .take_while(|other| other.start.time <= access.end.time)
-            .any(|other| other.lock == hold.lock && other.token > hold.token);
+            .any(|other| other.lock == hold.lock && other.token() > hold.token());
         if certain && !newer {
             findings.push(Breach::RefusedHolder(access, hold));
         }
@@ -118,7 +118,7 @@ fn judge_intervals<'t, 'h>(table: &'t LockTable<'h>, findings: &mut Findings<Bre
                 }
                 guard::Breach::RefusedCurrent { refused } => {
                     let refused = accesses[refused as usize];
-                    if !told.contains(&refused.invoke.index) {
+                    if !told.contains(&refused.invoke.index()) {
                         findings.push(Breach::RefusedFirst(refused));
                     }
                 }
@@ -129,7 +129,7 @@ fn judge_intervals<'t, 'h>(table: &'t LockTable<'h>, findings: &mut Findings<Bre
 }
 
 fn refused_index(breach: &Breach<'_, '_>) -> Option<u64> {
-    if let Breach::RefusedHolder(access, _) = breach { Some(access.invoke.index) } else { None }
+    if let Breach::RefusedHolder(access, _) = breach { Some(access.invoke.index()) } else { None }
 }
 
 fn tell(table: &LockTable<'_>, breach: &Breach<'_, '_>) -> Violation {
@@ -142,7 +142,7 @@ fn tell(table: &LockTable<'_>, breach: &Breach<'_, '_>) -> Violation {
                 table.span(hold),
                 table.token_word(access.lock),
             );
-            (text, vec![hold.start.index, access.invoke.index, access.end.index], access.end.time)
+            (text, vec![hold.start.index(), access.invoke.index(), access.end.index()], access.end.time)
         }
         Breach::TookAfter(higher, access) => {
             let text = format!(
@@ -150,14 +150,14 @@ fn tell(table: &LockTable<'_>, breach: &Breach<'_, '_>) -> Violation {
                 said(table, access),
                 said(table, higher)
             );
-            (text, vec![higher.end.index, access.invoke.index], access.end.time)
+            (text, vec![higher.end.index(), access.invoke.index()], access.end.time)
         }
         Breach::RefusedFirst(access) => {
             let text = format!(
                 "The fenced register refused {} before it can have taken any higher one",
                 said(table, access)
             );
-            (text, vec![access.invoke.index, access.end.index], access.end.time)
+            (text, vec![access.invoke.index(), access.end.index()], access.end.time)
         }
         Breach::Took(higher, entry) => {
             let (higher_said, operations) = (logged(table, higher), indexes(table, &[higher, entry]));
@@ -211,7 +211,7 @@ fn indexes(table: &LockTable<'_>, entries: &[&ResourceEntry]) -> Vec<u64> {
                 && access.write == (entry.op == ResourceOp::Write)
                 && if access.write { access.id == entry.id.as_deref() } else { access.seq == Some(entry.seq) }
         };
-        table.accesses.iter().find(same).map(|access| access.invoke.index)
+        table.accesses.iter().find(same).map(|access| access.invoke.index())
     };
     entries.iter().filter_map(of).collect()
 }

@@ -92,7 +92,7 @@ const CHECKS: [(&str, Check); 8] = [
 
 fn not_applicable(table: &LockTable<'_>, recipe: RecipeTraits) -> BTreeMap<String, String> {
     let writes = table.accesses.iter().any(|access| access.write);
-    let deadlines = table.promises.iter().any(|promise| promise.deadline_ns.is_some());
+    let deadlines = table.promises.iter().any(|promise| promise.deadline_ns().is_some());
     let mut reasons = BTreeMap::new();
     let mut skip = |name: &str, reason: &str| _ = reasons.insert(name.to_owned(), reason.to_owned());
     if !recipe.ttl {

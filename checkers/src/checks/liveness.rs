@@ -144,7 +144,7 @@ impl<'t> Span<'t, '_> {
             Ms(witness.invoke.time),
             Ms(witness.end.time),
         );
-        let operations = vec![witness.invoke.index, witness.end.index];
+        let operations = vec![witness.invoke.index(), witness.end.index()];
         let figures = figures([("waited_ms", ms(end_ns - start_ns).into())]);
         Violation { text, operations, start_ns, end_ns, faults, figures }
     }

@@ -96,7 +96,7 @@ impl<'t> Sweep<'t, '_> {
     fn breaks(&self, first: &Hold, grant: &Hold, grant_end_ns: u64) -> bool {
         let asked_after = grant.invoke.time >= first.start.time;
         let own_open = grant_end_ns > first.start.time;
-        let tokens_tell = self.tokens_ordered && first.token.zip(grant.token).is_some_and(|(a, b)| a < b);
+        let tokens_tell = self.tokens_ordered && first.token().zip(grant.token()).is_some_and(|(a, b)| a < b);
         !self.table.same_client(first.process, grant.process) && (asked_after || own_open || tokens_tell)
     }
 }
@@ -112,10 +112,10 @@ fn tell(table: &LockTable<'_>, early: &Early<'_>) -> Violation {
         Ms(end_ns - start_ns),
         table.who(first.process),
         Ms(end_ns),
-        Ms(early.promise.asked_ns.unwrap_or(early.promise.invoke.time)),
-        Ms(early.promise.ttl_ns.unwrap_or(0)),
+        Ms(early.promise.asked_ns().unwrap_or(early.promise.invoke.time)),
+        Ms(early.promise.ttl_ns().unwrap_or(0)),
     );
-    let operations = vec![early.promise.invoke.index, early.promise.ok.index, early.grant.start.index];
+    let operations = vec![early.promise.invoke.index(), early.promise.ok.index(), early.grant.start.index()];
     let figures = figures([("early_ms", ms(end_ns - start_ns).into())]);
     Violation { text, operations, start_ns, end_ns, faults, figures }
 }

@@ -57,7 +57,7 @@ impl LockTable<'_> {
             true => format!("became leader of {:?}", lock.name),
             false => format!("got lock {:?}", lock.name),
         };
-        let token = hold.token.map(|token| format!(" ({} {token})", self.token_word(hold.lock)));
+        let token = hold.token().map(|token| format!(" ({} {token})", self.token_word(hold.lock)));
         format!("{who} {got}{} at {}", token.unwrap_or_default(), Ms(hold.start.time))
     }
 

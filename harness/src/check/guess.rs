@@ -31,7 +31,9 @@ pub fn subject(history: &History) -> Result<Subject> {
     }
     let within = |known: &[&str]| names.iter().all(|name| known.contains(name));
     let model = match () {
-        () if names.is_empty() => return Err(Error::Data("no client ever invoked anything: there is nothing to judge".into())),
+        () if names.is_empty() => {
+            return Err(Error::Data("no client ever invoked anything: there is nothing to judge".into()));
+        }
         () if within(&["read", "write", "cas"]) => ModelName::CasRegister,
         () if within(&["get", "put", "append"]) => ModelName::KeyValue,
         () if within(&["acquire", "release"]) && !counts_permits(history) => lock(history),
@@ -74,13 +76,15 @@ fn counts_permits(history: &History) -> bool {
 }
 
 fn lock(history: &History) -> ModelName {
-    let has_token = |row: Row<'_>| row.value().as_u64().is_some() || row.value().get("token").as_u64().is_some();
+    let has_token =
+        |row: Row<'_>| row.value().as_u64().is_some() || row.value().get("token").as_u64().is_some();
     if completions(history, "acquire").any(has_token) { ModelName::FencedMutex } else { ModelName::Mutex }
 }
 
 /// A set's read gives elements; without any read it is a set, since its elements may be anything.
 fn reads_elements(history: &History) -> bool {
-    let is_number = |row: Row<'_>| !matches!(row.value().view(), View::Array(_) | View::List(_) | View::Set(_));
+    let is_number =
+        |row: Row<'_>| !matches!(row.value().view(), View::Array(_) | View::List(_) | View::Set(_));
     let mut reads = completions(history, "read").chain(completions(history, "add-and-get"));
     !reads.any(is_number)
 }
@@ -95,7 +99,8 @@ mod tests {
     }
 
     fn edn(operations: &[(&str, &str, &str)]) -> String {
-        let event = |kind: &str, f: &str, value: &str| format!("{{:process 0 :type {kind} :f {f} :value {value}}}\n");
+        let event =
+            |kind: &str, f: &str, value: &str| format!("{{:process 0 :type {kind} :f {f} :value {value}}}\n");
         operations.iter().map(|(f, asked, got)| event(":invoke", f, asked) + &event(":ok", f, got)).collect()
     }
 
@@ -118,7 +123,8 @@ mod tests {
 
     #[test]
     fn our_own_vocabulary_goes_to_the_checks() {
-        let line = "{\"time\":0,\"process\":0,\"type\":\"invoke\",\"f\":\"campaign\",\"value\":{\"lock\":\"e\"}}";
+        let line =
+            "{\"time\":0,\"process\":0,\"type\":\"invoke\",\"f\":\"campaign\",\"value\":{\"lock\":\"e\"}}";
         assert_eq!(told(line).unwrap(), Subject::Locks);
     }
 

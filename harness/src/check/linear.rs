@@ -8,7 +8,7 @@ use checkers::{
     judge::judge,
     model::{Model, OpOf},
     models::{Counter, FifoQueue, KeyValue, Keyed, Register, Semaphore, Set},
-    op::FailMeans,
+    op::{FailMeans, Op},
     verdict::Verdict,
 };
 
@@ -78,9 +78,11 @@ impl Search<'_> {
                 if name == ModelName::Register {
                     self.refuse_cas(path)?;
                 }
-                self.registers(&convert::registers(history, &reading).map_err(unfit)?, name)
+                self.registers(convert::registers(history, &reading).map_err(unfit)?, name)
             }
-            ModelName::MultiRegister => self.transactions(&convert::transactions(history).map_err(unfit)?, name),
+            ModelName::MultiRegister => {
+                self.transactions(&convert::transactions(history).map_err(unfit)?, name)
+            }
             ModelName::Semaphore(permits) => {
                 let ops = convert::semaphore(history, &reading).map_err(unfit)?;
                 self.judged(&Semaphore { permits }, &ops, name.to_string())
@@ -114,17 +116,34 @@ impl Search<'_> {
         let cas = rows.find(|row| row.kind() == EventKind::Invoke && row.f() == "cas");
         cas.map_or(Ok(()), |row| {
             let line = row.line();
-            Err(Error::Data(format!("{path}:{line}: cas is no operation of a register; see --model cas-register")))
+            Err(Error::Data(format!(
+                "{path}:{line}: cas is no operation of a register; see --model cas-register"
+            )))
         })
     }
 
-    fn registers(&self, ops: &[OpOf<Registers>], name: ModelName) -> Found {
-        let model = |initial| Keyed::new(Register { initial });
-        self.any_initial(ops, name, || initial::of_registers(ops), model)
+    fn registers(&self, ops: Vec<OpOf<Registers>>, name: ModelName) -> Found {
+        let seen = self.initials(|| initial::of_registers(&ops));
+        if ops.iter().any(|op| op.input.key != Datum::Nil) {
+            return self.any_initial(&ops, name, &seen, |initial| Keyed::new(Register { initial }));
+        }
+        // One register only: no word of keys.
+        let ops: Vec<_> = ops.into_iter().map(without_key).collect();
+        self.any_initial(&ops, name, &seen, |initial| Register { initial })
     }
 
     fn transactions(&self, ops: &[OpOf<initial::Transactions>], name: ModelName) -> Found {
-        self.any_initial(ops, name, || initial::of_transactions(ops), |value| initial::transactions(ops, &value))
+        let seen = self.initials(|| initial::of_transactions(ops));
+        self.any_initial(ops, name, &seen, |value| initial::transactions(ops, &value))
+    }
+
+    /// What registers can have started with.
+    fn initials(&self, seen: impl FnOnce() -> Vec<Datum>) -> Vec<Datum> {
+        match (&self.meaning.initial, self.format) {
+            (Some(stated), _) => vec![stated.clone()],
+            (None, Format::Edn) => seen(),
+            (None, _) => vec![Datum::Nil],
+        }
     }
 
     /// Valid if it is with any of the values that the registers can have started with.
@@ -132,40 +151,33 @@ impl Search<'_> {
         &self,
         ops: &[OpOf<M>],
         name: ModelName,
-        seen: impl FnOnce() -> Vec<Datum>,
+        initials: &[Datum],
         model: impl Fn(Datum) -> M,
     ) -> Found {
-        let values = match (&self.meaning.initial, self.format) {
-            (Some(stated), _) => vec![stated.clone()],
-            (None, Format::Edn) => seen(),
-            (None, _) => vec![Datum::Nil],
-        };
-        if values.len() > INITIALS_MAX {
-            return many_initials(values.len(), name);
-        }
-        let subject = |value: &Datum| format!("{name} that starts with {value}");
-        if let [value] = &values[..] {
-            return self.judged(&model(value.clone()), ops, subject(value));
+        if initials.len() > INITIALS_MAX {
+            return many_initials(initials.len(), name);
         }
         self.watch.enter(Stage::Judging(ops.len()));
-        let answers = values.iter().map(|value| judge(&model(value.clone()), ops, &self.budget.left()));
-        let mut worst: Option<(usize, Answer)> = None;
-        for (at, answer) in answers.enumerate() {
-            let is_valid = answer.verdict() == Verdict::Valid;
-            // What is unknown with one start is unknown, however wrong it is with others; of equals the first explains.
-            let is_new = worst.as_ref().is_none_or(|(_, old)| old.verdict() == Verdict::Invalid && answer.verdict() == Verdict::Unknown);
-            if is_valid || is_new {
-                worst = Some((at, answer));
-            }
-            if is_valid {
+        let judged = |at: usize| judge(&model(initials[at].clone()), ops, &self.budget.left());
+        let (mut best, mut answer) = (0, judged(0));
+        for at in 1..initials.len() {
+            if answer.verdict() == Verdict::Valid {
                 break;
             }
+            let other = judged(at);
+            // What is unknown with one is unknown, however wrong it is with others; of equals the first explains.
+            if other.verdict() < answer.verdict() {
+                (best, answer) = (at, other);
+            }
         }
-        let (at, answer) = worst.unwrap_or_else(|| (0, judge(&model(Datum::Nil), ops, &self.budget.left())));
-        let mut found = self.explained(&model(values[at].clone()), ops, &answer, subject(&values[at]));
-        if answer.verdict() == Verdict::Invalid {
-            let others: Vec<String> = values[1..].iter().map(Datum::to_string).collect();
-            found.explanation.text.push_str(&format!("\nNor is it if they start with {}.", others.join(", ")));
+        let subject = format!("{name} that starts with {}", initials[best]);
+        let mut found = self.explained(&model(initials[best].clone()), ops, &answer, subject);
+        if answer.verdict() == Verdict::Invalid && initials.len() > 1 {
+            let others: Vec<String> = initials[1..].iter().map(Datum::to_string).collect();
+            found
+                .explanation
+                .text
+                .push_str(&format!("\nNor is it linearizable if it starts with {}.", others.join(", ")));
         }
         found
     }
@@ -182,6 +194,10 @@ impl Search<'_> {
         }
         Found { explanation: explain(model, ops, answer), subject }
     }
+}
+
+fn without_key(op: OpOf<Registers>) -> OpOf<Register<Datum>> {
+    Op { process: op.process, call: op.call, input: op.input.input, returned: op.returned }
 }
 
 fn brief<M: Model>(model: &M, ops: &[OpOf<M>], op: u32, subject: &str) -> String {

@@ -16,7 +16,12 @@ use super::{
 use crate::{error::Result, run::read_resource};
 
 /// Judges by all checks that apply.
-pub(super) fn judge(outline: Outline, mut history: History, request: &Request, watch: &Watch) -> Result<Checked> {
+pub(super) fn judge(
+    outline: Outline,
+    mut history: History,
+    request: &Request,
+    watch: &Watch,
+) -> Result<Checked> {
     if let Some(log) = source::resource_beside(&request.path) {
         history.resource = read_resource(&log)?;
     }
@@ -24,7 +29,8 @@ pub(super) fn judge(outline: Outline, mut history: History, request: &Request, w
     let judged = checks::judge(&history, &CheckContext::default());
     let named = || {
         let violations = judged.checks.values().flat_map(|check| &check.violations);
-        let indexes: BTreeSet<u64> = violations.flat_map(|violation| violation.operations.iter().copied()).collect();
+        let indexes: BTreeSet<u64> =
+            violations.flat_map(|violation| violation.operations.iter().copied()).collect();
         let rows = indexes.into_iter().filter(|index| (*index as usize) < history.len());
         rows.map(|index| history.row(index as usize).to_event()).collect()
     };

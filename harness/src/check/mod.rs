@@ -82,7 +82,9 @@ fn judged(request: &Request, watch: &Watch) -> Result<Checked> {
     let subject = match (request.model, request.workload) {
         (Some(model), _) => Subject::Model(model),
         (None, Some(_)) => Subject::Locks,
-        (None, None) => guess::subject(&history).map_err(|error| error.while_doing(source::name(&request.path)))?,
+        (None, None) => {
+            guess::subject(&history).map_err(|error| error.while_doing(source::name(&request.path)))?
+        }
     };
     let checked = match subject {
         Subject::Locks => locks::judge(outline, history, request, watch)?,
@@ -112,14 +114,22 @@ fn stopped(request: &Request, limit: Limit, stage: &Stage) -> Checked {
     };
     let during = match stage {
         Stage::Reading(_) => "while the history was read".to_string(),
-        Stage::Converting(events) => format!("when its {events} events had been read, while operations were made of them"),
-        Stage::Judging(count) => format!("when it had been read, while {count} operations or events were judged"),
+        Stage::Converting(events) => {
+            format!("when its {events} events had been read, while operations were made of them")
+        }
+        Stage::Judging(count) => {
+            format!("when it had been read, while {count} operations or events were judged")
+        }
         Stage::Explaining(text) => {
-            let text = format!("{text}. The {what} limit was reached before more could be told; raise {raise}.");
+            let text =
+                format!("{text}. The {what} limit was reached before more could be told; raise {raise}.");
             return outline.linear(Explanation { verdict: Verdict::Invalid, ..unknown(text) }, "history");
         }
     };
-    outline.linear(unknown(format!("Undecided: the {what} limit was reached {during}. Raise {raise}.")), "history")
+    outline.linear(
+        unknown(format!("Undecided: the {what} limit was reached {during}. Raise {raise}.")),
+        "history",
+    )
 }
 
 /// An explanation of nothing but words.

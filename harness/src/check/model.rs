@@ -95,9 +95,10 @@ impl FromStr for ModelName {
 
 fn semaphore(permits: &str) -> Result<ModelName, String> {
     let number = permits.strip_prefix(':').and_then(|permits| permits.parse().ok());
-    number.filter(|permits| *permits > 0).map(Semaphore).ok_or_else(|| {
-        "say how many permits the semaphore has, such as semaphore:3".to_string()
-    })
+    number
+        .filter(|permits| *permits > 0)
+        .map(Semaphore)
+        .ok_or_else(|| "say how many permits the semaphore has, such as semaphore:3".to_string())
 }
 
 impl fmt::Display for ModelName {

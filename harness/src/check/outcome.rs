@@ -4,14 +4,16 @@ use std::{collections::BTreeMap, time::Instant};
 
 use checkers::{
     checks::{Grants, Judged, Outcomes},
+    convert::NilRead,
     explain::Explanation,
     history::{Event, EventKind, History, Process, ResourceEntry},
+    op::FailMeans,
     verdict::{CheckResult, CheckResults, Verdict, Violation},
 };
 use reports::{judgement::Judgement, run::RunData};
 use serde_json::{Map, json};
 
-use super::{Checked, Request, source};
+use super::{Checked, Meaning, Request, source};
 
 /// The name of the check that a model makes.
 pub const LINEARIZABILITY: &str = "linearizability";
@@ -31,15 +33,8 @@ impl Outline {
     /// Of a request.
     pub fn new(request: &Request) -> Outline {
         let name = source::name(&request.path).to_string();
-        let model = request.model.map(|model| format!(" --model {model}"));
-        let workload = request.workload.map(|workload| format!(" --workload {workload}"));
         Outline {
-            repeat: format!(
-                "fencepost check {}{}{}",
-                request.path,
-                model.unwrap_or_default(),
-                workload.unwrap_or_default()
-            ),
+            repeat: repeat(request),
             name,
             workload: request.workload.map(str::to_string),
             start: request.budget.start,
@@ -106,6 +101,22 @@ impl Outline {
             paths: vec![("history".into(), self.name.clone())],
         }
     }
+}
+
+/// The command that judges alike.
+fn repeat(request: &Request) -> String {
+    let Meaning { failed, nil_read, initial } = &request.meaning;
+    let failed = failed.map(|failed| if failed == FailMeans::Refused { "observation" } else { "dropped" });
+    let nil_read = nil_read.map(|read| if read == NilRead::Nil { "value" } else { "nothing" });
+    let options = [
+        ("--model", request.model.map(|model| model.to_string())),
+        ("--workload", request.workload.map(str::to_string)),
+        ("--initial", initial.as_ref().map(|value| format!("'{value}'"))),
+        ("--failed-cas", failed.map(str::to_string)),
+        ("--nil-read", nil_read.map(str::to_string)),
+    ];
+    let options = options.into_iter().filter_map(|(name, value)| Some(format!(" {name} {}", value?)));
+    format!("fencepost check {}{}", request.path, options.collect::<String>())
 }
 
 fn result(explanation: &Explanation, subject: &str) -> CheckResult {

@@ -60,7 +60,8 @@ impl Progress {
 }
 
 fn style(size: Option<u64>) -> ProgressStyle {
-    let template = if size.is_some() { "{bar:30} {percent}% {msg}, {eta} left" } else { "{spinner} {msg}, {elapsed}" };
+    let template =
+        if size.is_some() { "{bar:30} {percent}% {msg}, {eta} left" } else { "{spinner} {msg}, {elapsed}" };
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 

@@ -63,7 +63,9 @@ mod tests {
 
     #[test]
     fn units_are_read() {
-        for (text, size) in [("2GiB", 2 << 30), ("512 MiB", 512 << 20), ("1.5K", 1536), ("3MB", 3_000_000), ("77", 77)] {
+        for (text, size) in
+            [("2GiB", 2 << 30), ("512 MiB", 512 << 20), ("1.5K", 1536), ("3MB", 3_000_000), ("77", 77)]
+        {
             assert_eq!(bytes(text), Ok(size), "{text}");
         }
         assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));

@@ -82,7 +82,9 @@ impl Budget {
         let early = |time: Duration| time.saturating_sub((time / 20).min(Duration::from_millis(50)));
         limits::Limits {
             time: self.time.map(|time| early(time).saturating_sub(self.start.elapsed())),
-            memory_bytes: self.memory_bytes.map(|bytes| bytes.saturating_sub(resident_bytes().unwrap_or(0)) as usize),
+            memory_bytes: self
+                .memory_bytes
+                .map(|bytes| bytes.saturating_sub(resident_bytes().unwrap_or(0)) as usize),
             jobs: self.jobs,
             stop: None,
         }
@@ -110,7 +112,10 @@ pub fn supervise<T: Send + 'static>(
     let (sender, receiver) = mpsc::channel();
     let shared = watch.clone();
     let failed = |error: std::io::Error| Error::Harness(format!("failed to start a thread: {error}"));
-    let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || _ = sender.send(work(&shared))).map_err(failed)?;
+    let worker = thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || _ = sender.send(work(&shared)))
+        .map_err(failed)?;
     let mut progress = Progress::new();
     loop {
         match receiver.recv_timeout(LOOK_EVERY) {

@@ -53,7 +53,9 @@ fn history_of(args: &CheckArgs) -> Result<Subject> {
 
 fn request(args: &CheckArgs, path: String, format: CheckFormat, start: Instant) -> Result<Request> {
     if let Some(model) = args.model.filter(|model| args.initial.is_some() && !model.has_initial()) {
-        return Err(Error::Usage(format!("--initial says what registers start with; a {model} starts empty")));
+        return Err(Error::Usage(format!(
+            "--initial says what registers start with; a {model} starts empty"
+        )));
     }
     let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok());
     Ok(Request {
@@ -88,7 +90,9 @@ fn request(args: &CheckArgs, path: String, format: CheckFormat, start: Instant) 
 fn render(checked: &Checked, format: CheckFormat) -> Result<String> {
     let failed = |error: &dyn std::fmt::Display| Error::Harness(format!("failed to render: {error}"));
     match (format, &checked.explanation) {
-        (CheckFormat::Json, _) => reports::json::render(&checked.run.judgement).map_err(|error| failed(&error)),
+        (CheckFormat::Json, _) => {
+            reports::json::render(&checked.run.judgement).map_err(|error| failed(&error))
+        }
         (CheckFormat::Html, Some(explanation)) => Ok(checkers::explain::html(explanation)),
         (CheckFormat::Html, None) => reports::html::render(&checked.run).map_err(|error| failed(&error)),
         (CheckFormat::Table, Some(explanation)) => Ok(with_words(&checked.run, explanation)),
@@ -96,12 +100,21 @@ fn render(checked: &Checked, format: CheckFormat) -> Result<String> {
     }
 }
 
+/// Lines of an explanation that are worth a terminal.
+const LINES_MAX: usize = 40;
+
 /// Below the tables, why the history is not linearizable.
 fn with_words(run: &RunData, explanation: &Explanation) -> String {
-    let mut text = output::table(run);
+    let mut text = output::table(run).trim_end().to_string();
     if explanation.verdict == Verdict::Invalid {
-        let lines = explanation.text.lines().map(|line| format!("  {}\n", reports::words::printable(line)));
-        text.push_str(&format!("\nWhy\n{}", lines.collect::<String>()));
+        text.push_str("\n\nWhy\n");
+        for line in explanation.text.lines().take(LINES_MAX) {
+            text.push_str(&format!("  {}\n", reports::words::printable(line)));
+        }
+        let more = explanation.text.lines().count().saturating_sub(LINES_MAX);
+        if more > 0 {
+            text.push_str(&format!("  and {more} more lines; --format html shows all\n"));
+        }
     }
     text
 }

@@ -36,12 +36,12 @@ pub(super) fn of(events: &[Event], operations: &[Operation]) -> (Vec<String>, Ve
     let completed: HashMap<usize, usize> =
         operations.iter().enumerate().filter_map(|(i, op)| Some((op.complete?, i))).collect();
     let hold = |hold: &checkers::checks::Hold| {
-        let operation = *completed.get(&usize::try_from(hold.start.index).ok()?)?;
+        let operation = *completed.get(&usize::try_from(hold.start.index()).ok()?)?;
         Some(Hold {
             lane: operations[operation].lane,
             operation,
             lock: hold.lock as usize,
-            token: hold.token,
+            token: hold.token(),
             start_ns: hold.start.time,
             end_ns: hold.end.time.max(hold.start.time),
             promised_ns: table.promises.get(hold.promise as usize).and_then(promised),
@@ -54,5 +54,5 @@ pub(super) fn of(events: &[Event], operations: &[Operation]) -> (Vec<String>, Ve
 
 /// The client's own deadline where it has one, else the latest moment to which the service can have promised.
 fn promised(promise: &Promise) -> Option<u64> {
-    promise.deadline_ns.or_else(|| Some(promise.ok.time.saturating_add(promise.ttl_ns?)))
+    promise.deadline_ns().or_else(|| Some(promise.ok.time.saturating_add(promise.ttl_ns()?)))
 }

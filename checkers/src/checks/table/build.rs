@@ -57,7 +57,7 @@ enum Kind {
 
 impl<'h> Builder<'h> {
     fn row(&mut self, row: Row<'h>) {
-        let at = At { time: row.time(), index: row.index() as u64 };
+        let at = At::new(row.time(), row.index());
         self.table.end = self.table.end.max(at);
         let Process::Client(process) = row.process() else {
             self.faults.row(row, at);
@@ -186,7 +186,7 @@ impl<'h> Builder<'h> {
             start: at,
             end: OPEN,
             ending: Ending::Open,
-            token: row.value().get("token").as_u64(),
+            token: row.value().get("token").as_u64().into(),
             promise: 0,
             release: None,
         });
@@ -204,9 +204,9 @@ impl<'h> Builder<'h> {
             hold,
             invoke: open.at,
             ok: at,
-            asked_ns: row.value().get("asked_ns").as_u64(),
-            ttl_ns: row.value().get("ttl_ms").as_u64().map(|ms| ms.saturating_mul(1_000_000)),
-            deadline_ns: row.value().get("deadline_ns").as_u64(),
+            asked_ns: row.value().get("asked_ns").as_u64().into(),
+            ttl_ns: row.value().get("ttl_ms").as_u64().map(|ms| ms.saturating_mul(1_000_000)).into(),
+            deadline_ns: row.value().get("deadline_ns").as_u64().into(),
         });
     }
 
@@ -257,4 +257,4 @@ impl<'h> Builder<'h> {
 }
 
 /// Stands for the end of the history while that is not yet known.
-const OPEN: At = At { time: u64::MAX, index: u64::MAX };
+const OPEN: At = At::END;
