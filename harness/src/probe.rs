@@ -83,7 +83,11 @@ fn zookeeper(address: SocketAddr) -> std::result::Result<Probe, String> {
     let version = version.split(['-', ',']).next().unwrap_or_default().to_string();
     // The epoch is the upper half of the zxid.
     let zxid = field("Zxid:").and_then(|zxid| u64::from_str_radix(zxid.trim_start_matches("0x"), 16).ok());
-    Ok(Probe { version, leads: mode == "leader" || mode == "standalone", term: zxid.unwrap_or_default() >> 32 })
+    Ok(Probe {
+        version,
+        leads: mode == "leader" || mode == "standalone",
+        term: zxid.unwrap_or_default() >> 32,
+    })
 }
 
 /// A quorum write and the member's status, through the JSON gateway that every etcd since 3.3 serves.
@@ -110,7 +114,8 @@ fn etcd(address: SocketAddr) -> std::result::Result<Probe, String> {
     });
     let prefix = used.ok_or("etcd did not take a write")?;
     let body = post(address, &format!("/{prefix}/maintenance/status"), "{}")?;
-    let status: Status = serde_json::from_str(&body).map_err(|error| format!("etcd's status: {error}: {body}"))?;
+    let status: Status =
+        serde_json::from_str(&body).map_err(|error| format!("etcd's status: {error}: {body}"))?;
     Ok(Probe {
         version: status.version,
         leads: status.leader == status.header.member_id,
@@ -126,7 +131,11 @@ fn post(address: SocketAddr, path: &str, body: &str) -> std::result::Result<Stri
     let text = exchange(address, request.as_bytes())?;
     let (head, body) = text.split_once("\r\n\r\n").ok_or_else(|| format!("etcd answered {text:?}"))?;
     let status = head.lines().next().unwrap_or_default();
-    if status.contains(" 200 ") { Ok(body.to_string()) } else { Err(format!("etcd answered {status}: {body}")) }
+    if status.contains(" 200 ") {
+        Ok(body.to_string())
+    } else {
+        Err(format!("etcd answered {status}: {body}"))
+    }
 }
 
 /// Sends a request and reads until the server closes.

@@ -20,7 +20,10 @@ pub fn main(listen: SocketAddr) -> Result<()> {
         let listener = tokio::net::TcpListener::bind(listen).await.map_err(failed)?;
         let mut line = String::new();
         BufReader::new(tokio::io::stdin()).read_line(&mut line).await.map_err(failed)?;
-        let start_ns = line.trim().parse().map_err(|_| Error::Harness(format!("the resource was told no time: {line:?}")))?;
+        let start_ns = line
+            .trim()
+            .parse()
+            .map_err(|_| Error::Harness(format!("the resource was told no time: {line:?}")))?;
         let env = Env::new(RealEnv::new(start_ns, 0));
         workloads::resource::serve(env, listener, Rc::new(|entry| write_line(Tag::Resource, entry))).await;
         Ok(())

@@ -67,7 +67,8 @@ impl RunFolder {
     /// Writes a file of the run, making folders below it.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf> {
         let path = self.path.join(name);
-        let failed = |error: std::io::Error| Error::Harness(format!("failed to write {}: {error}", path.display()));
+        let failed =
+            |error: std::io::Error| Error::Harness(format!("failed to write {}: {error}", path.display()));
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(failed)?;
         }
@@ -78,7 +79,8 @@ impl RunFolder {
     /// Reads a file of the run.
     pub fn read(&self, name: &str) -> Result<String> {
         let path = self.path.join(name);
-        fs::read_to_string(&path).map_err(|error| Error::Data(format!("failed to read {}: {error}", path.display())))
+        fs::read_to_string(&path)
+            .map_err(|error| Error::Data(format!("failed to read {}: {error}", path.display())))
     }
 }
 

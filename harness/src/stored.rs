@@ -45,7 +45,8 @@ pub fn judge_run(folder: &RunFolder) -> Result<Rejudged> {
     let facts = told.get("facts").and_then(Value::as_object).cloned().unwrap_or_default();
     let notes = std::mem::take(&mut judged.notes);
     let nodes = outcome.nodes;
-    let run = output::run_data(&experiment, folder, judged, &nodes, &facts, &output::repeat(&experiment, folder));
+    let run =
+        output::run_data(&experiment, folder, judged, &nodes, &facts, &output::repeat(&experiment, folder));
     Ok(Rejudged { run, notes })
 }
 

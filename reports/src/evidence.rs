@@ -9,7 +9,9 @@ pub fn in_words(kind: &str, evidence: &Value) -> String {
     let Value::Object(nodes) = evidence else { return brief(evidence) };
     let told: Vec<(&String, String)> = nodes
         .iter()
-        .map(|(node, shown)| (node, shown.as_object().and_then(|shown| one(kind, shown)).unwrap_or_else(|| brief(shown))))
+        .map(|(node, shown)| {
+            (node, shown.as_object().and_then(|shown| one(kind, shown)).unwrap_or_else(|| brief(shown)))
+        })
         .collect();
     // Many nodes that show the same, such as all clocks by one offset, are told once.
     match told.as_slice() {
@@ -26,8 +28,16 @@ fn one(kind: &str, shown: &Map<String, Value>) -> Option<String> {
     }
     let after = |key: &str| shown.get("after").and_then(|after| after.get(key));
     match kind {
-        "pause" => Some(format!("state {}, then {}", brief(shown.get("state")?), after("state").map_or("?".into(), brief))),
-        "kill" => Some(format!("pid {} killed, {} started", brief(shown.get("pid")?), after("new_pid").map_or("none".into(), brief))),
+        "pause" => Some(format!(
+            "state {}, then {}",
+            brief(shown.get("state")?),
+            after("state").map_or("?".into(), brief)
+        )),
+        "kill" => Some(format!(
+            "pid {} killed, {} started",
+            brief(shown.get("pid")?),
+            after("new_pid").map_or("none".into(), brief)
+        )),
         "partition" => Some(format!("{} packets dropped", shown.get("packets")?)),
         "clock" => {
             let observed = shown.get("observed_ms")?.as_array()?.first()?.as_f64()?;
@@ -53,6 +63,9 @@ mod tests {
         assert_eq!(in_words("partition", &cut), "s2 41 packets dropped");
         let clock = json!({ "s1": { "observed_ms": [6000.01] }, "c1": { "observed_ms": [5999.99] } });
         assert_eq!(in_words("clock", &clock), "+6.0 s read back on each");
-        assert_eq!(in_words("pause", &json!({ "reason": "nobody holds the lock" })), "reason nobody holds the lock");
+        assert_eq!(
+            in_words("pause", &json!({ "reason": "nobody holds the lock" })),
+            "reason nobody holds the lock"
+        );
     }
 }

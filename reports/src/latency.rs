@@ -38,7 +38,8 @@ fn stated_of(f: &str, quantiles: &Value) -> Option<Latency> {
     let mut quantiles_ms: Vec<(String, f64)> =
         quantiles.as_object()?.iter().filter_map(|(name, ms)| Some((name.clone(), ms.as_f64()?))).collect();
     // By name, for values may be equal: p50 before p99, and the maximum last.
-    let rank = |name: &str| name.strip_prefix('p').and_then(|percent| percent.parse().ok()).unwrap_or(u32::MAX);
+    let rank =
+        |name: &str| name.strip_prefix('p').and_then(|percent| percent.parse().ok()).unwrap_or(u32::MAX);
     quantiles_ms.sort_by_key(|(name, _)| rank(name));
     Some(Latency { f: f.to_owned(), quantiles_ms })
 }

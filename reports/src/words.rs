@@ -29,7 +29,9 @@ pub fn promise_of(check: &str) -> Option<&'static str> {
         "damage" => "No update made under the lock is lost.",
         "deposed" => "Work of a deposed leader is refused.",
         "liveness" => "After the last fault has healed the lock can be had again, and nobody waits for ever.",
-        "linearizability" => "Some order of the operations, each within its interval, is one that the model permits.",
+        "linearizability" => {
+            "Some order of the operations, each within its interval, is one that the model permits."
+        }
         "availability" => "How long nothing succeeded, and how long operations took. Informs, never fails.",
         _ => return None,
     })

@@ -46,7 +46,9 @@ fn write(path: &str, content: &str) -> Answer {
 fn clock(node: &Node, offset_ns: i64) -> Answer {
     node.set_offset(offset_ns);
     let Ok(pid) = node.pid() else {
-        return Ok(object(json!({ "offset_ms": 0.0, "note": "its process does not run; the next one will have it" })));
+        return Ok(object(
+            json!({ "offset_ms": 0.0, "note": "its process does not run; the next one will have it" }),
+        ));
     };
     let _no_reaping = node.reaper.hold();
     let pid = pid as i32;

@@ -68,7 +68,8 @@ impl Node {
         .map_err(|error| format!("failed to start {}: {error}", path.display()))?;
         let status = held.watch(&child);
         drop(held);
-        let (Some(mut stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        let (Some(mut stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err("failed to open the process' pipes".into());
         };
@@ -84,7 +85,10 @@ impl Node {
 
     /// The process' pid.
     pub fn pid(&self) -> Result<u32, String> {
-        lock(&self.running).as_ref().map(|running| running.pid).ok_or_else(|| "its process does not run".into())
+        lock(&self.running)
+            .as_ref()
+            .map(|running| running.pid)
+            .ok_or_else(|| "its process does not run".into())
     }
 
     /// Writes a line to the process' stdin.
@@ -179,7 +183,8 @@ fn fitting(programs: &[Program]) -> Result<(&Program, PathBuf), String> {
     let fits = |program: &&Program| program.when.as_ref().is_none_or(there);
     let found = programs.iter().filter(fits).find_map(|program| Some((program, find(&program.candidates)?)));
     found.ok_or_else(|| {
-        let names: Vec<&str> = programs.iter().flat_map(|program| &program.candidates).map(String::as_str).collect();
+        let names: Vec<&str> =
+            programs.iter().flat_map(|program| &program.candidates).map(String::as_str).collect();
         format!("the image has none of {}", names.join(", "))
     })
 }

@@ -36,7 +36,9 @@ impl Tag {
 
     /// The tag of a line's first byte.
     pub fn of(byte: u8) -> Option<Tag> {
-        [Tag::Agent, Tag::Event, Tag::Resource, Tag::Status, Tag::Log].into_iter().find(|tag| tag.byte() == byte)
+        [Tag::Agent, Tag::Event, Tag::Resource, Tag::Status, Tag::Log]
+            .into_iter()
+            .find(|tag| tag.byte() == byte)
     }
 }
 

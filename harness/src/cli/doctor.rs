@@ -34,7 +34,8 @@ pub fn main() -> Result<u8> {
 
 async fn look() -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut say = |good: bool, what: String, advice: &str| findings.push(Finding { good, what, advice: advice.into() });
+    let mut say =
+        |good: bool, what: String, advice: &str| findings.push(Finding { good, what, advice: advice.into() });
     match Engine::connect().await {
         Err(error) => say(
             false,
@@ -56,7 +57,11 @@ async fn look() -> Vec<Finding> {
     let filter = Path::new("/proc/net/netfilter").exists() || Path::new("/sys/module/nf_tables").exists();
     say(filter, "netfilter in the kernel, for partitions".into(), "load nf_tables: modprobe nf_tables");
     if let Some(free) = free_gib(Path::new(".")) {
-        say(free >= 2.0, format!("{free:.1} GiB free here"), "runs need little, images some 200 MB each: free some space");
+        say(
+            free >= 2.0,
+            format!("{free:.1} GiB free here"),
+            "runs need little, images some 200 MB each: free some space",
+        );
     }
     findings
 }
@@ -74,7 +79,11 @@ async fn leftovers(engine: &Engine, say: &mut impl FnMut(bool, String, &str)) {
 async fn images(engine: &Engine, say: &mut impl FnMut(bool, String, &str)) {
     for image in CATALOG.images.iter().filter(|image| image.default) {
         let here = matches!(build::state(engine, image).await, Ok(State::Current));
-        let what = if here { format!("image {}", image.tag) } else { format!("image {} is built by the first run that needs it", image.tag) };
+        let what = if here {
+            format!("image {}", image.tag)
+        } else {
+            format!("image {} is built by the first run that needs it", image.tag)
+        };
         say(true, what, "");
     }
 }

@@ -34,14 +34,20 @@ fn chosen(args: &ImagesArgs) -> Result<Vec<&'static Image>> {
     let mut chosen = Vec::new();
     for which in &args.which {
         let fits = |image: &&Image| {
-            which == "all" || *which == image.system || *which == format!("{}:{}", image.system, image.version)
+            which == "all"
+                || *which == image.system
+                || *which == format!("{}:{}", image.system, image.version)
         };
         let before = chosen.len();
         chosen.extend(CATALOG.images.iter().filter(fits));
         if chosen.len() == before {
-            let all: Vec<String> = CATALOG.images.iter().map(|image| format!("{}:{}", image.system, image.version)).collect();
+            let all: Vec<String> =
+                CATALOG.images.iter().map(|image| format!("{}:{}", image.system, image.version)).collect();
             let hint = nemesis::suggest::hint(which, all.iter().map(String::as_str));
-            return Err(Error::Usage(format!("there is no image {which}: use all, a system, or one of {}{hint}", all.join(", "))));
+            return Err(Error::Usage(format!(
+                "there is no image {which}: use all, a system, or one of {}{hint}",
+                all.join(", ")
+            )));
         }
     }
     Ok(chosen)
@@ -72,7 +78,9 @@ async fn show(engine: &Engine, as_json: bool) -> Result<u8> {
         output::print(&format!("{:#}", json!({ "images": list })));
     } else {
         output::print(&table.build().with(Style::blank()).to_string());
-        eprintln!("\nA run builds what it needs; `fencepost images --build` builds the defaults now, `fencepost images all` everything.");
+        eprintln!(
+            "\nA run builds what it needs; `fencepost images --build` builds the defaults now, `fencepost images all` everything."
+        );
     }
     Ok(exit::OK)
 }

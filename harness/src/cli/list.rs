@@ -4,7 +4,7 @@ use nemesis::{kind::FaultKind, target::Target};
 use serde_json::{Value, json};
 use tabled::{
     builder::Builder,
-    settings::{Style, object::Columns, Width},
+    settings::{Style, Width, object::Columns},
 };
 use workloads::recipes;
 
@@ -86,7 +86,8 @@ fn tables() -> String {
     for kind in FaultKind::ALL {
         let info = kind.info();
         let rest = info.targets.iter().filter(|target| **target != info.default_target);
-        let targets: Vec<String> = std::iter::once(&info.default_target).chain(rest).map(Target::to_string).collect();
+        let targets: Vec<String> =
+            std::iter::once(&info.default_target).chain(rest).map(Target::to_string).collect();
         faults.push_record([info.name.to_string(), targets.join(", "), info.about.to_string()]);
     }
     let mut checks = Builder::default();

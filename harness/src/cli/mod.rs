@@ -74,11 +74,7 @@ enum Command {
     #[command(hide = true)]
     Resource { listen: std::net::SocketAddr },
     #[command(hide = true)]
-    Probe {
-        family: String,
-        address: std::net::SocketAddr,
-        wait_ms: u64,
-    },
+    Probe { family: String, address: std::net::SocketAddr, wait_ms: u64 },
 }
 
 /// What `explore` takes beside what `run` does.

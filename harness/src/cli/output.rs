@@ -66,7 +66,12 @@ pub fn repeat(experiment: &Experiment, folder: &RunFolder) -> String {
     }
     words.push(format!("--nodes {} --clients {}", experiment.nodes, experiment.clients));
     let millis = |duration: std::time::Duration| nemesis::duration::format_ms(duration.as_millis() as u64);
-    words.push(format!("--ttl {} --time {} --seed {}", millis(experiment.ttl), millis(experiment.time), experiment.seed));
+    words.push(format!(
+        "--ttl {} --time {} --seed {}",
+        millis(experiment.ttl),
+        millis(experiment.time),
+        experiment.seed
+    ));
     if experiment.workload != experiment.recipe.workload {
         words.push(format!("--workload {}", experiment.workload.name()));
     }
@@ -127,7 +132,8 @@ fn metadata(experiment: &Experiment, facts: &Map<String, Value>) -> Vec<(String,
 
 /// `report.html` and `plots/`.
 pub fn write_reports(folder: &RunFolder, run: &RunData) -> Result<()> {
-    let failed = |error: &dyn std::fmt::Display| Error::Harness(format!("failed to draw the report: {error}"));
+    let failed =
+        |error: &dyn std::fmt::Display| Error::Harness(format!("failed to draw the report: {error}"));
     let page = reports::html::render(run).map_err(|error| failed(&error))?;
     folder.write("report.html", page)?;
     for (name, svg) in reports::plots::render(run).map_err(|error| failed(&error))? {
@@ -139,7 +145,8 @@ pub fn write_reports(folder: &RunFolder, run: &RunData) -> Result<()> {
 /// The tables, as wide as the terminal and coloured if it wants colours.
 pub fn table(run: &RunData) -> String {
     let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
-    let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let color =
+        std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     table::render(run, table::Options { width, color })
 }
 

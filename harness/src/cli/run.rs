@@ -103,7 +103,14 @@ pub(super) fn finish(
     facts: &serde_json::Map<String, Value>,
 ) -> Result<u8> {
     judged.notes.iter().for_each(|note| eprintln!("note: {note}"));
-    let mut run = output::run_data(experiment, folder, judged, &outcome.nodes, facts, &output::repeat(experiment, folder));
+    let mut run = output::run_data(
+        experiment,
+        folder,
+        judged,
+        &outcome.nodes,
+        facts,
+        &output::repeat(experiment, folder),
+    );
     run.judgement.phases_ms = outcome.phases_ms.clone();
     let begun = std::time::Instant::now();
     output::write_reports(folder, &run)?;
@@ -128,7 +135,8 @@ pub(super) fn finish(
 
 fn write_junit(path: &std::path::Path, run: &RunData) -> Result<()> {
     let xml = reports::junit::render(run).map_err(|error| Error::Harness(error.to_string()))?;
-    std::fs::write(path, xml).map_err(|error| Error::Harness(format!("failed to write {}: {error}", path.display())))
+    std::fs::write(path, xml)
+        .map_err(|error| Error::Harness(format!("failed to write {}: {error}", path.display())))
 }
 
 /// Found out before the run, not after it; leaves nothing behind.
@@ -172,7 +180,8 @@ pub(super) fn run_json(
 fn listen_for_interrupts(stop: Stop) {
     use tokio::signal::unix::{SignalKind, signal};
     tokio::task::spawn_local(async move {
-        let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        let (Ok(mut interrupt), Ok(mut terminate)) =
+            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
         else {
             return;
         };
@@ -183,7 +192,14 @@ fn listen_for_interrupts(stop: Stop) {
                 _ = terminate.recv() => {}
             }
             stop.request();
-            eprintln!("{}", if stop.is_forced() { "forced" } else { "stopping: healing, collecting and judging what there is; once more to force" });
+            eprintln!(
+                "{}",
+                if stop.is_forced() {
+                    "forced"
+                } else {
+                    "stopping: healing, collecting and judging what there is; once more to force"
+                }
+            );
         }
     });
 }

@@ -1,9 +1,6 @@
 //! The process that a client node runs: a workload's loop, its events as lines on stdout, its phases as lines on stdin.
 
-use std::{
-    io::Write,
-    rc::Rc,
-};
+use std::{io::Write, rc::Rc};
 
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, BufReader};

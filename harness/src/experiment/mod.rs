@@ -103,7 +103,11 @@ impl Experiment {
     /// The settings that are the recipe's; the others are the system's.
     pub fn recipe_settings(&self) -> BTreeMap<String, String> {
         let own = |key: &str| self.recipe.settings.iter().any(|setting| setting.name == key);
-        self.settings.iter().filter(|(key, _)| own(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
+        self.settings
+            .iter()
+            .filter(|(key, _)| own(key))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
     }
 
     /// Seed of one node's generator.

@@ -99,8 +99,17 @@ impl Experiment {
         let workload = workload(recipe, flags.workload.or(file.workload), place)?;
         let ttl_ms = duration(&flags.ttl, &file.ttl, "--ttl", "2s", TTL_MIN_MS, place)?;
         let time_ms = duration(&flags.time, &file.time, "--time", "30s", TIME_MIN_MS, place)?;
-        let nodes = number(flags.nodes, &file.system.nodes, "--nodes", system.default_nodes, 1..=system.max_nodes, &format!("{} has", system.name), place)?;
-        let clients = number(flags.clients, &file.clients, "--clients", 5, 1..=CLIENTS_MAX, "a run has", place)?;
+        let nodes = number(
+            flags.nodes,
+            &file.system.nodes,
+            "--nodes",
+            system.default_nodes,
+            1..=system.max_nodes,
+            &format!("{} has", system.name),
+            place,
+        )?;
+        let clients =
+            number(flags.clients, &file.clients, "--clients", 5, 1..=CLIENTS_MAX, "a run has", place)?;
         let version = version(file, flags, system, place)?;
         let settings = settings(file, flags, recipe, system, place)?;
         let seed = flags.seed.or(file.seed).unwrap_or_else(random_seed);
@@ -146,7 +155,11 @@ impl Experiment {
             clients: Some(Spanned::new(0..0, self.clients)),
             ttl: millis(self.ttl),
             seed: Some(self.seed),
-            expect: self.expect.iter().map(|(check, what)| (check.clone(), Spanned::new(0..0, *what))).collect(),
+            expect: self
+                .expect
+                .iter()
+                .map(|(check, what)| (check.clone(), Spanned::new(0..0, *what)))
+                .collect(),
             system: super::file::SystemTable {
                 version: self.version.clone().and_then(spanned),
                 image: self.image.clone(),
@@ -161,7 +174,8 @@ impl Experiment {
             faults: None,
             schedule: self.schedule.faults.iter().map(|fault| Spanned::new(0..0, fault.clone())).collect(),
         };
-        toml::to_string(&file).map_err(|error| Error::Harness(format!("failed to write the experiment: {error}")))
+        toml::to_string(&file)
+            .map_err(|error| Error::Harness(format!("failed to write the experiment: {error}")))
     }
 }
 
@@ -245,7 +259,11 @@ fn rates(file: &ExperimentFile, flags: &Flags, place: &Place<'_>) -> Result<Rate
     rates.check().map_err(|error| place.wrong(span, "", &error.to_string()))?;
     if let Some(rate) = flags.rate {
         if !RATE.contains(&rate) {
-            let message = format!("--rate: {rate:?} is out of range: {} to {} tries a second", RATE.start(), RATE.end());
+            let message = format!(
+                "--rate: {rate:?} is out of range: {} to {} tries a second",
+                RATE.start(),
+                RATE.end()
+            );
             return Err(Error::Usage(message));
         }
         let pause_ms = (1000.0 / rate) as u64;
@@ -254,14 +272,23 @@ fn rates(file: &ExperimentFile, flags: &Flags, place: &Place<'_>) -> Result<Rate
     Ok(rates)
 }
 
-fn version(file: &ExperimentFile, flags: &Flags, system: &System, place: &Place<'_>) -> Result<Option<String>> {
+fn version(
+    file: &ExperimentFile,
+    flags: &Flags,
+    system: &System,
+    place: &Place<'_>,
+) -> Result<Option<String>> {
     let (version, span) = match (&flags.version, &file.system.version) {
         (Some(version), _) => (version.clone(), None),
         (None, Some(version)) => (version.get_ref().clone(), Some(version.span())),
         (None, None) => return Ok(None),
     };
     if flags.image.is_some() || file.system.image.is_some() {
-        return Err(place.wrong(span, "--version", "an image was given too: name a version or an image, not both"));
+        return Err(place.wrong(
+            span,
+            "--version",
+            "an image was given too: name a version or an image, not both",
+        ));
     }
     let known = catalog::versions(system.family.name());
     if known.iter().any(|known| *known == version) {
@@ -308,7 +335,9 @@ fn check_setting(key: &str, value: &str, recipe: &'static RecipeInfo, system: &S
     if let Some(setting) = system.settings.iter().find(|setting| setting.name == key) {
         let number = setting.values.is_empty();
         return match () {
-            () if number && value.parse::<u32>().is_err() => Err(format!("{key} is a whole number, not {value:?}")),
+            () if number && value.parse::<u32>().is_err() => {
+                Err(format!("{key} is a whole number, not {value:?}"))
+            }
             () if !number && !setting.values.contains(&value) => {
                 let hint = suggest::hint(value, setting.values.iter().copied());
                 Err(format!("{key} is one of {}, not {value:?}{hint}", setting.values.join(", ")))
@@ -322,22 +351,33 @@ fn check_setting(key: &str, value: &str, recipe: &'static RecipeInfo, system: &S
             .map(drop)
             .map_err(|error| error.to_string());
     }
-    let known: Vec<&str> =
-        system.settings.iter().map(|setting| setting.name).chain(recipe.settings.iter().map(|setting| setting.name)).collect();
+    let known: Vec<&str> = system
+        .settings
+        .iter()
+        .map(|setting| setting.name)
+        .chain(recipe.settings.iter().map(|setting| setting.name))
+        .collect();
     let hint = suggest::hint(key, known.iter().copied());
-    Err(format!("{} on {} has no setting {key:?}: use one of {}{hint}", recipe.name, system.name, known.join(", ")))
+    Err(format!(
+        "{} on {} has no setting {key:?}: use one of {}{hint}",
+        recipe.name,
+        system.name,
+        known.join(", ")
+    ))
 }
 
 fn plan(file: &ExperimentFile, flags: &Flags, place: &Place<'_>) -> Result<Plan> {
     if let Some(text) = &flags.faults {
         let text = if text == "none" { "" } else { text };
-        return text.parse().map_err(|error: nemesis::plan::PlanError| Error::Usage(format!("--faults: {error}")));
+        return text
+            .parse()
+            .map_err(|error: nemesis::plan::PlanError| Error::Usage(format!("--faults: {error}")));
     }
     let Some(table) = &file.faults else { return Ok(Plan::default()) };
     let span = Some(table.span());
-    FaultsTable::clone(table.get_ref()).try_into().map_err(|error: nemesis::plan::PlanError| {
-        place.wrong(span, "faults", &error.to_string())
-    })
+    FaultsTable::clone(table.get_ref())
+        .try_into()
+        .map_err(|error: nemesis::plan::PlanError| place.wrong(span, "faults", &error.to_string()))
 }
 
 /// A system without a leader has none to hit.
@@ -347,7 +387,8 @@ fn check_targets(plan: &Plan, system: &System, file: &ExperimentFile, place: &Pl
     match leader.filter(|_| leaderless) {
         None => Ok(()),
         Some(spec) => {
-            let message = format!("{} has no leader for `{spec}`: use server, minority, majority or all", system.name);
+            let message =
+                format!("{} has no leader for `{spec}`: use server, minority, majority or all", system.name);
             Err(place.wrong(file.faults.as_ref().map(Spanned::span), "--faults", &message))
         }
     }
@@ -370,14 +411,19 @@ fn schedule(
             .map_err(|error| place.wrong(span, "--faults", &error.to_string()));
     }
     if let Some(faults) = &file.faults {
-        return Err(place.wrong(Some(faults.span()), "", "give either faults to draw or a schedule, not both"));
+        return Err(place.wrong(
+            Some(faults.span()),
+            "",
+            "give either faults to draw or a schedule, not both",
+        ));
     }
     for fault in &file.schedule {
         Schedule::given(vec![fault.get_ref().clone()], time_ms)
             .map_err(|error| place.wrong(Some(fault.span()), "", &error.to_string()))?;
     }
     let faults = file.schedule.iter().map(|fault| fault.get_ref().clone()).collect();
-    let given = Schedule::given(faults, time_ms).map_err(|error| place.wrong(None, "", &error.to_string()))?;
+    let given =
+        Schedule::given(faults, time_ms).map_err(|error| place.wrong(None, "", &error.to_string()))?;
     Ok((given, true))
 }
 
@@ -391,7 +437,10 @@ fn expectations(
         let known = checkers::checks::ABOUT.iter().map(|(name, _)| *name).chain(["verdict"]);
         if !known.clone().any(|known| known == check) {
             let hint = suggest::hint(check, known.clone());
-            let message = format!("there is no check {check:?}: use one of {}{hint}", known.collect::<Vec<_>>().join(", "));
+            let message = format!(
+                "there is no check {check:?}: use one of {}{hint}",
+                known.collect::<Vec<_>>().join(", ")
+            );
             return Err(place.wrong(Some(what.span()), "", &message));
         }
         expect.insert(check.clone(), *what.get_ref());
@@ -405,11 +454,14 @@ fn expectations(
 /// The name becomes a folder.
 fn check_name(name: &str, file: &ExperimentFile, place: &Place<'_>) -> Result<()> {
     let good = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    let fits = !name.is_empty() && name.chars().all(good) && !name.split('/').any(|part| part.is_empty() || part.starts_with('.'));
+    let fits = !name.is_empty()
+        && name.chars().all(good)
+        && !name.split('/').any(|part| part.is_empty() || part.starts_with('.'));
     if fits {
         return Ok(());
     }
-    let message = format!("{name:?} cannot be a folder's name: letters, digits, `-`, `_`, `.` and single `/`");
+    let message =
+        format!("{name:?} cannot be a folder's name: letters, digits, `-`, `_`, `.` and single `/`");
     Err(place.wrong(file.name.as_ref().map(Spanned::span), "", &message))
 }
 

@@ -47,7 +47,8 @@ pub fn dockerfile(path: &str) -> Option<&'static str> {
 /// What is in the engine.
 pub async fn state(engine: &Engine, image: &Image) -> Result<State> {
     let Ok(found) = engine.docker.inspect_image(&image.tag).await else { return Ok(State::Missing) };
-    let label = found.config.and_then(|config| config.labels).and_then(|labels| labels.get(LABEL_RECIPE).cloned());
+    let label =
+        found.config.and_then(|config| config.labels).and_then(|labels| labels.get(LABEL_RECIPE).cloned());
     Ok(if label == Some(recipe_digest(image)?) { State::Current } else { State::Stale })
 }
 
@@ -83,8 +84,13 @@ async fn build(engine: &Engine, image: &Image) -> Result<()> {
         .map(|(name, value)| (name.to_string(), value.to_string()))
         .collect();
     let labels = HashMap::from([(LABEL_RECIPE.to_string(), recipe_digest(image)?)]);
-    let options =
-        BuildImageOptionsBuilder::default().t(&image.tag).rm(true).forcerm(true).labels(&labels).buildargs(&args).build();
+    let options = BuildImageOptionsBuilder::default()
+        .t(&image.tag)
+        .rm(true)
+        .forcerm(true)
+        .labels(&labels)
+        .buildargs(&args)
+        .build();
     let mut log = String::new();
     let mut steps = engine.docker.build_image(options, None, Some(bollard::body_full(context.into())));
     while let Some(step) = steps.next().await {
@@ -106,12 +112,17 @@ async fn build(engine: &Engine, image: &Image) -> Result<()> {
 
 /// Makes a Debian base image out of packages, where no registry is reachable.
 fn make_base(base: &str, say: &dyn Fn(&str)) -> Result<()> {
-    let suite = base.strip_prefix("debian:").and_then(|rest| rest.strip_suffix("-slim")).ok_or_else(|| {
-        Error::Unavailable(format!("the base image {base} is not here, cannot be pulled and cannot be made"))
-    })?;
+    let suite =
+        base.strip_prefix("debian:").and_then(|rest| rest.strip_suffix("-slim")).ok_or_else(|| {
+            Error::Unavailable(format!(
+                "the base image {base} is not here, cannot be pulled and cannot be made"
+            ))
+        })?;
     say(&format!("no registry answers: making {base} out of Debian packages"));
     let failed = |why: String| {
-        Error::Unavailable(format!("failed to make the base image {base}: {why}\n  on a Debian system, as root, images/base.sh makes it; or pull {base}"))
+        Error::Unavailable(format!(
+            "failed to make the base image {base}: {why}\n  on a Debian system, as root, images/base.sh makes it; or pull {base}"
+        ))
     };
     let mut child = Command::new("sh")
         .args(["-s", "--", suite])

@@ -98,11 +98,18 @@ mod tests {
     fn the_catalog_is_whole() {
         assert_eq!(CATALOG.format, 1);
         for system in ["redis", "etcd", "zookeeper"] {
-            assert_eq!(CATALOG.images.iter().filter(|image| image.system == system && image.default).count(), 1);
+            assert_eq!(
+                CATALOG.images.iter().filter(|image| image.system == system && image.default).count(),
+                1
+            );
             assert!(CATALOG.layouts.iter().any(|layout| layout.system == system));
         }
         for image in &CATALOG.images {
-            assert!(layout(&image.layout).is_some_and(|layout| layout.system == image.system), "{}", image.tag);
+            assert!(
+                layout(&image.layout).is_some_and(|layout| layout.system == image.system),
+                "{}",
+                image.tag
+            );
             assert!(super::super::build::dockerfile(&image.dockerfile).is_some(), "{}", image.dockerfile);
         }
     }

@@ -27,8 +27,14 @@ pub struct Resolved {
 }
 
 /// The image of a version, built if it is missing, or any image, pulled if it is missing.
-pub async fn resolve(engine: &Engine, family: Family, version: Option<&str>, any: Option<&str>) -> Result<Resolved> {
-    let all = || catalog::CATALOG.layouts.iter().filter(|layout| layout.system == family.name()).cloned().collect();
+pub async fn resolve(
+    engine: &Engine,
+    family: Family,
+    version: Option<&str>,
+    any: Option<&str>,
+) -> Result<Resolved> {
+    let all =
+        || catalog::CATALOG.layouts.iter().filter(|layout| layout.system == family.name()).cloned().collect();
     let (reference, layouts) = match any {
         Some(reference) => (reference.to_string(), all()),
         None => {
@@ -45,7 +51,12 @@ pub async fn resolve(engine: &Engine, family: Family, version: Option<&str>, any
     let image = engine.docker.inspect_image(&reference).await.map_err(|error| {
         Error::Unavailable(format!("failed to inspect the image {reference}: {}", explain(&error)))
     })?;
-    Ok(Resolved { reference, id: image.id.unwrap_or_default(), digests: image.repo_digests.unwrap_or_default(), layouts })
+    Ok(Resolved {
+        reference,
+        id: image.id.unwrap_or_default(),
+        digests: image.repo_digests.unwrap_or_default(),
+        layouts,
+    })
 }
 
 /// Whether the engine has an image of this name.
@@ -61,7 +72,9 @@ pub async fn pull(engine: &Engine, reference: &str) -> Result<()> {
     let pulled = engine.docker.create_image(Some(options), None, None).try_for_each(|step| {
         let failure = step.error_detail.and_then(|detail| detail.message);
         std::future::ready(match failure {
-            Some(message) => Err(bollard::errors::Error::DockerResponseServerError { status_code: 500, message }),
+            Some(message) => {
+                Err(bollard::errors::Error::DockerResponseServerError { status_code: 500, message })
+            }
             None => Ok(()),
         })
     });

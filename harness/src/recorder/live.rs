@@ -122,7 +122,10 @@ impl Live {
             if !hold.token.is_null() {
                 value["token"] = hold.token.clone();
             }
-            [event(EventKind::Invoke, "lapse", value.clone(), None), event(EventKind::Ok, "lapse", value, None)]
+            [
+                event(EventKind::Invoke, "lapse", value.clone(), None),
+                event(EventKind::Ok, "lapse", value, None),
+            ]
         });
         lapses.collect()
     }
@@ -177,7 +180,10 @@ mod tests {
         assert_eq!((closing.len(), closing[0].kind), (1, EventKind::Info));
         live.take(&event(0, EventKind::Ok, "acquire", 2));
         let closing = live.closing_events("c1", 9);
-        assert_eq!(closing.iter().map(|event| event.kind).collect::<Vec<_>>(), [EventKind::Invoke, EventKind::Ok]);
+        assert_eq!(
+            closing.iter().map(|event| event.kind).collect::<Vec<_>>(),
+            [EventKind::Invoke, EventKind::Ok]
+        );
         assert_eq!(closing[0].value["cause"], "killed");
         closing.iter().for_each(|event| live.take(event));
         assert!(live.holders().is_empty());

@@ -84,7 +84,11 @@ async fn heal<W: World + 'static>(
 
 /// Chooses the nodes. Waits for a holder, a waiter or a leader to be there, as long as the fault still fits in before
 /// the next of its kind and before the end of the run.
-async fn aim<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault, begun: u64) -> Result<Injection, NoTarget> {
+async fn aim<W: World + 'static>(
+    run: &Rc<Run<W>>,
+    fault: &ScheduledFault,
+    begun: u64,
+) -> Result<Injection, NoTarget> {
     let until = begun + latest_ms(run, fault) * 1_000_000;
     loop {
         let view = view(run, fault).await;
@@ -131,7 +135,8 @@ async fn view<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault) -> V
 fn no_target<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault, missing: &NoTarget) {
     let targets: [&str; 0] = [];
     let evidence = json!({ "reason": missing.to_string() });
-    let start = json!({ "fault": fault.id, "targets": targets, "result": FaultResult::Failed, "evidence": evidence });
+    let start =
+        json!({ "fault": fault.id, "targets": targets, "result": FaultResult::Failed, "evidence": evidence });
     run.recorder.nemesis(run.env.now(), &format!("start-{}", fault.kind), start);
     let stop = json!({ "fault": fault.id, "targets": targets, "healed": true, "result": FaultResult::Failed, "evidence": evidence });
     run.recorder.nemesis(run.env.now(), &format!("stop-{}", fault.kind), stop);

@@ -27,10 +27,18 @@ pub struct Judged {
 }
 
 /// Reads the files of a run, puts the history in time order and writes it back, and judges it.
-pub fn judge(folder: &Path, experiment: &Experiment, outcome: &Outcome, world: &str, version: Option<String>) -> Result<Judged> {
+pub fn judge(
+    folder: &Path,
+    experiment: &Experiment,
+    outcome: &Outcome,
+    world: &str,
+    version: Option<String>,
+) -> Result<Judged> {
     let (mut history, notes) = read_history(&folder.join(HISTORY))?;
     history.sort();
-    history.check_form().map_err(|error| Error::Data(format!("{}: {error}", folder.join(HISTORY).display())))?;
+    history
+        .check_form()
+        .map_err(|error| Error::Data(format!("{}: {error}", folder.join(HISTORY).display())))?;
     write_history(&folder.join(HISTORY), &history)?;
     history.resource = read_resource(&folder.join(RESOURCE))?;
     Ok(Judged { notes, ..judge_history(history, experiment, outcome, world, version) })
@@ -95,16 +103,16 @@ pub fn read_history(path: &Path) -> Result<(History, Vec<String>)> {
 /// Reads the resource's log; a missing one is an empty one.
 pub fn read_resource(path: &Path) -> Result<Vec<ResourceEntry>> {
     match File::open(path) {
-        Ok(file) => {
-            history::jsonl::read_resource(file).map_err(|error| Error::Data(format!("{}: {error}", path.display())))
-        }
+        Ok(file) => history::jsonl::read_resource(file)
+            .map_err(|error| Error::Data(format!("{}: {error}", path.display()))),
         Err(_) => Ok(Vec::new()),
     }
 }
 
 /// Beside the old file first, then in its place: a history is never half written.
 fn write_history(path: &Path, history: &History) -> Result<()> {
-    let failed = |error: std::io::Error| Error::Harness(format!("failed to write {}: {error}", path.display()));
+    let failed =
+        |error: std::io::Error| Error::Harness(format!("failed to write {}: {error}", path.display()));
     let fresh = path.with_extension("jsonl.new");
     let mut file = BufWriter::new(File::create(&fresh).map_err(failed)?);
     history::jsonl::write(&mut file, history.events()).and_then(|()| file.flush()).map_err(failed)?;
@@ -128,5 +136,8 @@ fn as_expected(
 }
 
 fn workload_name(experiment: &Experiment) -> String {
-    serde_json::to_value(experiment.workload).ok().and_then(|name| name.as_str().map(str::to_string)).unwrap_or_default()
+    serde_json::to_value(experiment.workload)
+        .ok()
+        .and_then(|name| name.as_str().map(str::to_string))
+        .unwrap_or_default()
 }

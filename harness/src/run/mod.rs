@@ -139,7 +139,7 @@ impl<W: World + 'static> Run<W> {
     /// The clients work while the schedule's faults come and go; returns once all faults are healed.
     async fn under_faults(self: &Rc<Self>) {
         let begun = self.env.now();
-        let faults: Vec<_> = self.experiment.schedule.faults.iter().cloned().collect();
+        let faults = self.experiment.schedule.faults.clone();
         let faults = join_all(faults.into_iter().map(|fault| fault::live(self.clone(), fault, begun)));
         let watch = self.watch_until(begun + self.experiment.time.as_nanos() as u64);
         futures_util::future::join(faults, watch).await;
@@ -173,7 +173,10 @@ impl<W: World + 'static> Run<W> {
         }
         // A little longer: a lock counts as stuck only once its time is over, and virtual time is exact.
         let end = begun + (ttl + bound + LOOK).as_nanos() as u64;
-        while self.env.now() < end && !self.over() && !self.recorder.live(|live| live.all_granted_since(begun)) {
+        while self.env.now() < end
+            && !self.over()
+            && !self.recorder.live(|live| live.all_granted_since(begun))
+        {
             self.stop.or(self.env.sleep(LOOK)).await;
         }
     }
@@ -190,7 +193,10 @@ impl<W: World + 'static> Run<W> {
             self.env.sleep(LOOK).await;
         }
         if self.ended.get() < clients && !self.stop.is_forced() {
-            self.fail(format!("{} of {clients} clients did not finish within {FINISH:?}", clients - self.ended.get()));
+            self.fail(format!(
+                "{} of {clients} clients did not finish within {FINISH:?}",
+                clients - self.ended.get()
+            ));
         }
     }
 

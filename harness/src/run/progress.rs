@@ -46,7 +46,10 @@ impl Shown {
             && std::env::var("TERM").map_or(true, |term| term != "dumb");
         let bar = lively.then(|| {
             let bar = ProgressBar::new_spinner();
-            bar.set_style(ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.set_style(
+                ProgressStyle::with_template("{spinner} {msg}")
+                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+            );
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
@@ -83,7 +86,11 @@ impl Progress for Shown {
     }
 
     fn tick(&self, left: Duration, counts: Counts) {
-        let overlaps = if counts.overlaps > 0 { format!(", {} overlapping holds", counts.overlaps) } else { String::new() };
+        let overlaps = if counts.overlaps > 0 {
+            format!(", {} overlapping holds", counts.overlaps)
+        } else {
+            String::new()
+        };
         let text = format!(
             "running, {:.0} s left: {} operations, {} grants{overlaps}",
             left.as_secs_f64(),
@@ -101,7 +108,10 @@ impl Progress for Shown {
     }
 
     fn fault(&self, fault: &ScheduledFault, targets: &[String], result: FaultResult) {
-        self.line(&format!("  {fault} → {}: {result}", if targets.is_empty() { "nobody".into() } else { targets.join(" ") }));
+        self.line(&format!(
+            "  {fault} → {}: {result}",
+            if targets.is_empty() { "nobody".into() } else { targets.join(" ") }
+        ));
     }
 
     fn healed(&self, fault: &ScheduledFault, healed: bool) {

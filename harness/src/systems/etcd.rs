@@ -34,7 +34,8 @@ pub(super) fn plan(
     layouts: &[LayoutEntry],
 ) -> ServerPlan {
     let Member { node, address } = &members[index];
-    let cluster: Vec<String> = members.iter().map(|member| format!("{}=http://{}:2380", member.node, member.address)).collect();
+    let cluster: Vec<String> =
+        members.iter().map(|member| format!("{}=http://{}:2380", member.node, member.address)).collect();
     let args = [
         ("name", node.clone()),
         ("data-dir", format!("{DATA}/etcd")),

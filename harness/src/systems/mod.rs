@@ -86,7 +86,10 @@ impl System {
     ) -> Vec<ServerPlan> {
         let value = |name: &str| -> String {
             let setting = self.settings.iter().find(|setting| setting.name == name);
-            settings.get(name).cloned().unwrap_or_else(|| setting.map_or("", |setting| setting.default).to_string())
+            settings
+                .get(name)
+                .cloned()
+                .unwrap_or_else(|| setting.map_or("", |setting| setting.default).to_string())
         };
         members
             .iter()

@@ -19,8 +19,18 @@ pub static ZOOKEEPER: System = System {
             about: "milliseconds of ZooKeeper's tick, the unit of its other times (its own default is 2000)",
             values: &[],
         },
-        Setting { name: "init_limit", default: "50", about: "ticks a follower may take to connect and sync", values: &[] },
-        Setting { name: "sync_limit", default: "5", about: "ticks a follower may lag before it is dropped", values: &[] },
+        Setting {
+            name: "init_limit",
+            default: "50",
+            about: "ticks a follower may take to connect and sync",
+            values: &[],
+        },
+        Setting {
+            name: "sync_limit",
+            default: "5",
+            about: "ticks a follower may lag before it is dropped",
+            values: &[],
+        },
     ],
     about: "a ZooKeeper ensemble",
 };

@@ -6,7 +6,11 @@ use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
 use checkers::history::Event;
-use nemesis::{evidence::{Evidence, FaultResult}, partition::Cut, schedule::ScheduledFault};
+use nemesis::{
+    evidence::{Evidence, FaultResult},
+    partition::Cut,
+    schedule::ScheduledFault,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use workloads::{

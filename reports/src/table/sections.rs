@@ -103,9 +103,8 @@ pub(super) fn operations(run: &RunData, timeline: &Timeline, layout: &Layout) ->
         true => String::new(),
         false => layout.paragraph(&granted),
     };
-    (rows.len() > 1).then(|| {
-        format!("{}\n{}{granted}", layout.heading("Operations"), layout.table(rows, &right))
-    })
+    (rows.len() > 1)
+        .then(|| format!("{}\n{}{granted}", layout.heading("Operations"), layout.table(rows, &right)))
 }
 
 /// What was done to the world, and what shows that it was.

@@ -34,7 +34,8 @@ impl DockerWorld {
             FaultKind::Kill => self.on_each(&injection.targets, |_| Command::Kill).await,
             FaultKind::Partition => self.on_cuts(&injection.cuts, |cut| self.cut(fault.id, cut)).await,
             FaultKind::Clock => {
-                self.on_each(&injection.targets, |_| Command::Clock { offset_ns: offset_ms * 1_000_000 }).await
+                self.on_each(&injection.targets, |_| Command::Clock { offset_ns: offset_ms * 1_000_000 })
+                    .await
             }
         };
         self.sum_up(outcomes, |_| true)
@@ -57,7 +58,8 @@ impl DockerWorld {
             }
             FaultKind::Clock => {
                 let targets = self.end_of(injection, |_| true);
-                self.on_each(&targets, |node| Command::Clock { offset_ns: self.offset_of(node) * 1_000_000 }).await
+                self.on_each(&targets, |node| Command::Clock { offset_ns: self.offset_of(node) * 1_000_000 })
+                    .await
             }
         };
         let healed = outcomes.iter().all(|(_, outcome)| outcome.is_ok());
@@ -69,7 +71,8 @@ impl DockerWorld {
         let mut fault = self.sum_up(outcomes, touched);
         if injection.fault.kind != FaultKind::Partition {
             // Beside what the start showed, not in its place.
-            fault.evidence = fault.evidence.into_iter().map(|(node, after)| (node, json!({ "after": after }))).collect();
+            fault.evidence =
+                fault.evidence.into_iter().map(|(node, after)| (node, json!({ "after": after }))).collect();
         }
         Healed { fault, healed }
     }
@@ -99,7 +102,8 @@ impl DockerWorld {
                 None => self.start_server(node).await,
             };
             let now_ns = workloads::real_env::monotonic_ns().wrapping_add_signed(self.ahead_ns.get());
-            let done = started.map(|pid| Done { result: Evidence::from_iter([("new_pid".into(), json!(pid))]), now_ns });
+            let done = started
+                .map(|pid| Done { result: Evidence::from_iter([("new_pid".into(), json!(pid))]), now_ns });
             (node.clone(), done)
         }))
         .await
@@ -147,7 +151,11 @@ impl DockerWorld {
         for (index, (node, outcome)) in outcomes.into_iter().enumerate() {
             match outcome {
                 Ok(done) => {
-                    at = if index == 0 { self.since_start(done.now_ns) } else { at.max(self.since_start(done.now_ns)) };
+                    at = if index == 0 {
+                        self.since_start(done.now_ns)
+                    } else {
+                        at.max(self.since_start(done.now_ns))
+                    };
                     if result == FaultResult::NoEffect && touched(&done.result) {
                         result = FaultResult::Installed;
                     }

@@ -2,7 +2,9 @@
 
 use std::{collections::HashMap, io::Read};
 
-use bollard::query_parameters::{BuildImageOptionsBuilder, ListImagesOptionsBuilder, RemoveImageOptionsBuilder};
+use bollard::query_parameters::{
+    BuildImageOptionsBuilder, ListImagesOptionsBuilder, RemoveImageOptionsBuilder,
+};
 use futures_util::TryStreamExt;
 use sha2::{Digest, Sha256};
 
@@ -39,7 +41,13 @@ impl Layer {
         }
         let dockerfile = format!("FROM {}\nCOPY fencepost /fencepost\n", base.unwrap_or("scratch"));
         let labels = HashMap::from([(LABEL_MADE_FROM.to_string(), made_from)]);
-        let options = BuildImageOptionsBuilder::default().t(&tag).rm(true).forcerm(true).q(true).labels(&labels).build();
+        let options = BuildImageOptionsBuilder::default()
+            .t(&tag)
+            .rm(true)
+            .forcerm(true)
+            .q(true)
+            .labels(&labels)
+            .build();
         let context = self.context(&dockerfile)?;
         let failed = |why: String| Error::Unavailable(format!("failed to build the node image {tag}: {why}"));
         engine
@@ -48,7 +56,9 @@ impl Layer {
             .try_for_each(|step| {
                 let failure = step.error_detail.and_then(|detail| detail.message);
                 std::future::ready(match failure {
-                    Some(message) => Err(bollard::errors::Error::DockerResponseServerError { status_code: 500, message }),
+                    Some(message) => {
+                        Err(bollard::errors::Error::DockerResponseServerError { status_code: 500, message })
+                    }
                     None => Ok(()),
                 })
             })

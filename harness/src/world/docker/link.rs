@@ -80,7 +80,8 @@ impl Link {
     }
 
     fn take(&self, line: &[u8], upward: &impl Fn(Upward)) {
-        let Some((tag, rest)) = line.split_first().and_then(|(byte, rest)| Some((Tag::of(*byte)?, rest))) else {
+        let Some((tag, rest)) = line.split_first().and_then(|(byte, rest)| Some((Tag::of(*byte)?, rest)))
+        else {
             return upward(Upward::Line(Tag::Log, line.to_vec()));
         };
         if tag != Tag::Agent {
@@ -95,7 +96,9 @@ impl Link {
             }
             Ok(hello @ Message::Hello { .. }) => upward(Upward::Hello(hello)),
             Ok(Message::Exit { status, .. }) => upward(Upward::Exit(status)),
-            Err(error) => upward(Upward::Line(Tag::Log, format!("unreadable agent message: {error}").into_bytes())),
+            Err(error) => {
+                upward(Upward::Line(Tag::Log, format!("unreadable agent message: {error}").into_bytes()))
+            }
         }
     }
 
@@ -160,7 +163,11 @@ mod tests {
             let mut lines = Lines::default();
             let mut got = Vec::new();
             text.chunks(size).for_each(|chunk| lines.push(chunk, |line| got.push(line.to_vec())));
-            assert_eq!(got, [b"one".to_vec(), b"two".to_vec(), b"".to_vec(), b"three".to_vec()], "frames of {size}");
+            assert_eq!(
+                got,
+                [b"one".to_vec(), b"two".to_vec(), b"".to_vec(), b"three".to_vec()],
+                "frames of {size}"
+            );
         }
     }
 }

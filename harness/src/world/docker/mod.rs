@@ -1,5 +1,6 @@
 //! Real servers, clients and the protected resource, each in a container of its own on a network of its own.
 
+pub mod clean;
 mod clock;
 mod engine;
 mod faults;
@@ -10,7 +11,6 @@ mod network;
 mod node;
 mod owner;
 mod provision;
-pub mod clean;
 
 use std::{
     cell::{Cell, RefCell},
@@ -24,8 +24,12 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use workloads::{env::Env, workload::Phase};
 
-pub use self::{engine::{Engine, EngineFacts, explain}, owner::boot_id, layer::hex};
 use self::{clock::RunClock, keeper::Keeper, node::Node};
+pub use self::{
+    engine::{Engine, EngineFacts, explain},
+    layer::hex,
+    owner::boot_id,
+};
 use super::{Applied, Healed, Injection, Nodes, SHORT, World, WorldSink};
 use crate::{
     agent::protocol::Command,
@@ -99,8 +103,12 @@ impl DockerWorld {
         let mut argv: Vec<String> = argv.map(String::from).to_vec();
         argv.push(wait.as_millis().to_string());
         let limit = wait + Duration::from_secs(5);
-        let done = node.link.call(Command::Exec { argv, timeout_ms: limit.as_millis() as u64 }, limit + SHORT).await?;
-        let said = |name: &str| done.result.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_string();
+        let done = node
+            .link
+            .call(Command::Exec { argv, timeout_ms: limit.as_millis() as u64 }, limit + SHORT)
+            .await?;
+        let said =
+            |name: &str| done.result.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_string();
         serde_json::from_str(&said("stdout")).map_err(|_| format!("{}: {}", node.name, said("stderr")))
     }
 }
@@ -153,7 +161,9 @@ impl World for DockerWorld {
         servers
             .iter()
             .zip(probes)
-            .filter_map(|(server, probe)| probe.ok().filter(|probe| probe.leads).map(|probe| (probe.term, server)))
+            .filter_map(|(server, probe)| {
+                probe.ok().filter(|probe| probe.leads).map(|probe| (probe.term, server))
+            })
             .max_by_key(|(term, _)| *term)
             .map(|(_, server)| server.name.clone())
     }

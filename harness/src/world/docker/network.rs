@@ -32,7 +32,8 @@ impl Network {
     /// Makes an internal bridge with the first free /24, counting from one that depends on the run's name.
     pub async fn create(engine: &Engine, run: &str) -> Result<Network> {
         let name = name(run);
-        let first = run.bytes().fold(7u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into())) % SUBNETS;
+        let first =
+            run.bytes().fold(7u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into())) % SUBNETS;
         let mut refusal = String::new();
         for step in 0..SUBNETS {
             let network = Network { name: name.clone(), third: (first + step) % SUBNETS };
@@ -40,7 +41,8 @@ impl Network {
                 Ok(_) => return Ok(network),
                 Err(error) => refusal = explain(&error),
             }
-            let taken = refusal.contains("overlap") || refusal.contains("conflicts") || refusal.contains("in use");
+            let taken =
+                refusal.contains("overlap") || refusal.contains("conflicts") || refusal.contains("in use");
             if !taken {
                 break;
             }
@@ -83,7 +85,9 @@ impl Network {
         for _ in 0..50 {
             match engine.docker.remove_network(name).await {
                 Ok(()) => return Ok(()),
-                Err(bollard::errors::Error::DockerResponseServerError { status_code: 404, .. }) => return Ok(()),
+                Err(bollard::errors::Error::DockerResponseServerError { status_code: 404, .. }) => {
+                    return Ok(());
+                }
                 Err(error) => refusal = explain(&error),
             }
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;

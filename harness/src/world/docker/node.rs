@@ -3,7 +3,10 @@
 use std::{collections::HashMap, net::Ipv4Addr, rc::Rc};
 
 use bollard::{
-    models::{ContainerCreateBody, EndpointIpamConfig, EndpointSettings, HostConfig, HostConfigLogConfig, NetworkingConfig},
+    models::{
+        ContainerCreateBody, EndpointIpamConfig, EndpointSettings, HostConfig, HostConfigLogConfig,
+        NetworkingConfig,
+    },
     query_parameters::{
         AttachContainerOptionsBuilder, CreateContainerOptionsBuilder, RemoveContainerOptionsBuilder,
         StartContainerOptionsBuilder,
@@ -48,7 +51,11 @@ pub struct Node {
 
 impl Node {
     /// Makes the container, attaches to it, then starts it, so that nothing it says is missed.
-    pub async fn create(engine: &Engine, spec: NodeSpec<'_>, upward: impl Fn(Upward) + 'static) -> Result<Node> {
+    pub async fn create(
+        engine: &Engine,
+        spec: NodeSpec<'_>,
+        upward: impl Fn(Upward) + 'static,
+    ) -> Result<Node> {
         let name = format!("fencepost-{}-{}", spec.run, spec.node);
         let failed = |what: &str, error: bollard::errors::Error| {
             Error::Unavailable(format!("failed to {what} container {name}: {}", explain(&error)))
@@ -60,7 +67,12 @@ impl Node {
             .await
             .map_err(|error| failed("make", error))?
             .id;
-        let attach = AttachContainerOptionsBuilder::default().stdin(true).stdout(true).stderr(true).stream(true).build();
+        let attach = AttachContainerOptionsBuilder::default()
+            .stdin(true)
+            .stdout(true)
+            .stderr(true)
+            .stream(true)
+            .build();
         let attached = engine
             .docker
             .attach_container(&container, Some(attach))
@@ -68,12 +80,12 @@ impl Node {
             .map_err(|error| failed("attach to", error))?;
         let link = Link::open(spec.node, attached, upward);
         let start = StartContainerOptionsBuilder::default().build();
-        engine.docker.start_container(&container, Some(start)).await.map_err(|error| failed("start", error))?;
-        Ok(Node {
-            name: spec.node.to_string(),
-            address: spec.address,
-            link,
-        })
+        engine
+            .docker
+            .start_container(&container, Some(start))
+            .await
+            .map_err(|error| failed("start", error))?;
+        Ok(Node { name: spec.node.to_string(), address: spec.address, link })
     }
 
     /// Runs a quick command on the agent.
@@ -85,7 +97,10 @@ impl Node {
 fn body(spec: &NodeSpec<'_>) -> ContainerCreateBody {
     let labels = [(LABEL_RUN, spec.run), (LABEL_NODE, spec.node), (LABEL_OWNER, &owner::this_process())];
     let endpoint = EndpointSettings {
-        ipam_config: Some(EndpointIpamConfig { ipv4_address: Some(spec.address.to_string()), ..Default::default() }),
+        ipam_config: Some(EndpointIpamConfig {
+            ipv4_address: Some(spec.address.to_string()),
+            ..Default::default()
+        }),
         ..Default::default()
     };
     ContainerCreateBody {
@@ -124,6 +139,8 @@ pub async fn remove(engine: &Engine, container: &str) -> Result<()> {
     match engine.docker.remove_container(container, Some(options)).await {
         Ok(()) => Ok(()),
         Err(bollard::errors::Error::DockerResponseServerError { status_code: 404 | 409, .. }) => Ok(()),
-        Err(error) => Err(Error::Harness(format!("failed to remove container {container}: {}", explain(&error)))),
+        Err(error) => {
+            Err(Error::Harness(format!("failed to remove container {container}: {}", explain(&error))))
+        }
     }
 }

@@ -11,7 +11,8 @@ pub fn this_process() -> String {
 /// Whether the owner named by a label certainly is gone. One on another machine may live: not ours to say.
 pub fn is_gone(owner: &str) -> bool {
     let mut parts = owner.split('/');
-    let (Some(host), Some(boot), Some(pid), Some(start)) = (parts.next(), parts.next(), parts.next(), parts.next())
+    let (Some(host), Some(boot), Some(pid), Some(start)) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
     else {
         return false;
     };

@@ -38,15 +38,22 @@ impl DockerWorld {
     pub(super) async fn provision_all(&self, experiment: &Experiment, sink: WorldSink) -> Result<Nodes> {
         let system = experiment.system();
         let (image, network) = futures_util::future::join(
-            images::resolve(&self.engine, system.family, experiment.version.as_deref(), experiment.image.as_deref()),
+            images::resolve(
+                &self.engine,
+                system.family,
+                experiment.version.as_deref(),
+                experiment.image.as_deref(),
+            ),
             Network::create(&self.engine, &self.run),
         )
         .await;
-        let subnet = |last| network.as_ref().map(|network| network.address(last)).unwrap_or([0, 0, 0, 0].into());
+        let subnet =
+            |last| network.as_ref().map(|network| network.address(last)).unwrap_or([0, 0, 0, 0].into());
         let members: Vec<Member> = (0..experiment.nodes as u8)
             .map(|number| Member { node: format!("s{}", number + 1), address: subnet(SERVERS + number) })
             .collect();
-        let client_addresses: Vec<_> = (0..experiment.clients as u8).map(|number| subnet(CLIENTS + number)).collect();
+        let client_addresses: Vec<_> =
+            (0..experiment.clients as u8).map(|number| subnet(CLIENTS + number)).collect();
         let resource_address = subnet(RESOURCE);
         let network_name = network?.name;
         let image = image?;
@@ -82,7 +89,8 @@ impl DockerWorld {
                 clients: (1..=experiment.clients).map(|number| format!("c{number}")).collect(),
                 resource: "resource".into(),
             };
-            inner.plans = members.iter().map(|member| member.node.clone()).zip(plans.iter().cloned()).collect();
+            inner.plans =
+                members.iter().map(|member| member.node.clone()).zip(plans.iter().cloned()).collect();
         }
         let (servers, resource) = futures_util::future::join(
             try_join_all(members.iter().map(|member| self.first_start(member, &plans))),
@@ -98,13 +106,17 @@ impl DockerWorld {
                 addr: format!("{address}:{}", system.family.port()),
             })
             .collect();
-        let resource = Endpoint { node: "resource".into(), addr: format!("{resource_address}:{RESOURCE_PORT}") };
+        let resource =
+            Endpoint { node: "resource".into(), addr: format!("{resource_address}:{RESOURCE_PORT}") };
         let mut inner = self.inner.borrow_mut();
         inner.starts = client_configs(experiment, &endpoints, &resource)
             .into_iter()
             .map(|config| Start { start_ns: 0, seed: experiment.node_seed(&config.node), config })
             .collect();
-        inner.facts.insert("image".into(), json!({ "reference": image.reference, "id": image.id, "digests": image.digests }));
+        inner.facts.insert(
+            "image".into(),
+            json!({ "reference": image.reference, "id": image.id, "digests": image.digests }),
+        );
         inner.facts.insert("versions".into(), json!(versions));
         inner.facts.insert("network".into(), json!(network_name));
         Ok(inner.names.clone())
@@ -144,7 +156,12 @@ impl DockerWorld {
         let node = Node::create(&self.engine, spec, upward).await?;
         match tokio::time::timeout(READY, hello).await {
             Ok(Ok(hello)) => self.agree_on_time(&name, &hello)?,
-            _ => return Err(Error::Unavailable(format!("the agent of {name} did not start: {}", self.last_words(&name)))),
+            _ => {
+                return Err(Error::Unavailable(format!(
+                    "the agent of {name} did not start: {}",
+                    self.last_words(&name)
+                )));
+            }
         }
         Ok(node)
     }
@@ -163,7 +180,11 @@ impl DockerWorld {
 
     async fn first_start(&self, member: &Member, plans: &[ServerPlan]) -> Result<(String, String)> {
         let failed = |why: String| {
-            Error::Unavailable(format!("server {} did not get ready: {why}{}", member.node, self.last_words(&member.node)))
+            Error::Unavailable(format!(
+                "server {} did not get ready: {why}{}",
+                member.node,
+                self.last_words(&member.node)
+            ))
         };
         let node = self.node(&member.node).map_err(failed)?;
         let index = self.inner.borrow().names.servers.iter().position(|server| *server == member.node);
@@ -177,7 +198,8 @@ impl DockerWorld {
     }
 
     pub(super) async fn start_server(&self, name: &str) -> Result<u64, String> {
-        let plan = self.inner.borrow().plans.get(name).cloned().ok_or_else(|| format!("{name} is no server"))?;
+        let plan =
+            self.inner.borrow().plans.get(name).cloned().ok_or_else(|| format!("{name} is no server"))?;
         self.start(name, plan.programs).await
     }
 
@@ -222,6 +244,10 @@ impl DockerWorld {
         let log = logs.get(node).map(|log| String::from_utf8_lossy(log).into_owned()).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         let last = &lines[lines.len().saturating_sub(8)..];
-        if last.is_empty() { String::new() } else { format!("\n  its log ends:\n    {}", last.join("\n    ")) }
+        if last.is_empty() {
+            String::new()
+        } else {
+            format!("\n  its log ends:\n    {}", last.join("\n    "))
+        }
     }
 }
