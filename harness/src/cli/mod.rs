@@ -68,6 +68,8 @@ enum Command {
     #[command(hide = true)]
     Keep { run: String },
     #[command(hide = true)]
+    Flood { process: u32, operations: u64 },
+    #[command(hide = true)]
     Agent,
     #[command(hide = true)]
     Client,
@@ -339,6 +341,10 @@ pub fn main() -> ExitCode {
             .map_err(|error| Error::Harness(error.to_string())),
         Command::Keep { run } => {
             runtime::block_on(async { crate::world::docker::keeper::main(&run).await }).map(|()| exit::OK)
+        }
+        Command::Flood { process, operations } => {
+            crate::client::flood(process, operations);
+            Ok(exit::OK)
         }
         Command::Agent => crate::agent::main().map(|()| exit::OK),
         Command::Client => crate::client::main().map(|()| exit::OK),

@@ -2,6 +2,7 @@
 
 use std::{io::Write, rc::Rc};
 
+use checkers::history::{Event, EventKind, Process};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use workloads::{
@@ -68,12 +69,32 @@ async fn run() -> Result<()> {
     Ok(())
 }
 
+/// Records operations that do nothing, as fast as it can: what the recorder is measured with.
+pub fn flood(process: u32, operations: u64) {
+    let node = Some(format!("c{}", process + 1));
+    for number in 0..operations {
+        for kind in [EventKind::Invoke, EventKind::Ok] {
+            let event = Event {
+                index: 0,
+                time: workloads::real_env::monotonic_ns(),
+                process: Process::Client(process),
+                node: node.clone(),
+                kind,
+                f: "write".into(),
+                value: serde_json::json!({ "lock": "a", "id": format!("{process}-{number}") }),
+                error: None,
+            };
+            Lines.record(event);
+        }
+    }
+}
+
 /// Writes each event at once: an invocation must be out before its request is, or a killed client's operation
 /// would be missing in the history.
 struct Lines;
 
 impl EventSink for Lines {
-    fn record(&self, event: checkers::history::Event) {
+    fn record(&self, event: Event) {
         write_line(Tag::Event, &event);
     }
 }

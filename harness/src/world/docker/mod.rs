@@ -5,10 +5,10 @@ mod clock;
 mod engine;
 mod faults;
 pub mod keeper;
-mod layer;
-mod link;
-mod network;
-mod node;
+pub mod layer;
+pub mod link;
+pub mod network;
+pub mod node;
 mod owner;
 mod provision;
 
