@@ -17,7 +17,10 @@ pub fn docker() -> bool {
 
 /// `false`, said loudly; a failure where continuous integration demands that nothing is skipped.
 pub fn skipped(why: &str) -> bool {
-    assert!(std::env::var("FENCEPOST_REQUIRE_DOCKER").as_deref() != Ok("1"), "FENCEPOST_REQUIRE_DOCKER=1, and {why}");
+    assert!(
+        std::env::var("FENCEPOST_REQUIRE_DOCKER").as_deref() != Ok("1"),
+        "FENCEPOST_REQUIRE_DOCKER=1, and {why}"
+    );
     eprintln!("\n*** SKIPPED: {why}; nothing was tested on real servers ***\n");
     false
 }
@@ -87,13 +90,19 @@ impl Ran {
     /// Every fault of these kinds took effect, shows evidence for each node it hit, and was healed.
     pub fn all_installed(&self, kinds: &[&str]) {
         for kind in kinds {
-            self.must(self.faults().iter().any(|fault| fault["kind"] == *kind), &format!("a {kind} was scheduled"));
+            self.must(
+                self.faults().iter().any(|fault| fault["kind"] == *kind),
+                &format!("a {kind} was scheduled"),
+            );
         }
         for fault in self.faults() {
             let targets = fault["targets"].as_array().map_or(&[][..], Vec::as_slice);
             let shown = |node: &Value| node.as_str().is_some_and(|node| fault["evidence"][node].is_object());
             let proved = !targets.is_empty() && targets.iter().all(shown);
-            self.must(fault["result"] == "installed" && proved, &format!("fault {} has evidence", fault["id"]));
+            self.must(
+                fault["result"] == "installed" && proved,
+                &format!("fault {} has evidence", fault["id"]),
+            );
             self.must(fault["healed"] == true, &format!("fault {} is healed", fault["id"]));
         }
     }
@@ -125,7 +134,10 @@ pub fn run_file(experiment: &str) -> Ran {
 /// The command that [`run`] runs.
 pub fn command(recipe: &str, args: &str, store: &Path) -> Command {
     let mut command = fencepost();
-    command.args(["run", recipe, "--on", "docker", "--json", "--store"]).arg(store).args(args.split_whitespace());
+    command
+        .args(["run", recipe, "--on", "docker", "--json", "--store"])
+        .arg(store)
+        .args(args.split_whitespace());
     command
 }
 
@@ -142,8 +154,22 @@ pub fn docker_says(args: &[&str]) -> String {
 
 /// Names of containers and networks of the run that the harness of this pid made.
 pub fn left(harness: u32) -> Vec<String> {
-    let containers = docker_says(&["ps", "-a", "--filter", "label=fencepost.run", "--format", "{{.Names}} {{.Label \"fencepost.owner\"}}"]);
-    let networks = docker_says(&["network", "ls", "--filter", "label=fencepost.run", "--format", "{{.Name}} {{.Label \"fencepost.owner\"}}"]);
+    let containers = docker_says(&[
+        "ps",
+        "-a",
+        "--filter",
+        "label=fencepost.run",
+        "--format",
+        "{{.Names}} {{.Label \"fencepost.owner\"}}",
+    ]);
+    let networks = docker_says(&[
+        "network",
+        "ls",
+        "--filter",
+        "label=fencepost.run",
+        "--format",
+        "{{.Name}} {{.Label \"fencepost.owner\"}}",
+    ]);
     let owned = |line: &&str| line.split('/').rev().nth(1) == Some(&harness.to_string());
     containers.lines().chain(networks.lines()).filter(owned).map(str::to_string).collect()
 }
