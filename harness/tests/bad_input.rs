@@ -253,9 +253,15 @@ fn histories() {
     let check = |history: &str| said(&[("history.jsonl", history)], &["check", "history.jsonl"]);
     seen.add("line that is no JSON", check(&format!("{ACQUIRE}{{\"index\":2,\n{ACQUIRE}")));
     seen.add("line that lacks a field", check(&format!("{ACQUIRE}{{\"index\":2,\"time\":3}}\n")));
-    seen.add("completion without invocation", check(ACQUIRE.lines().nth(1).expect("two lines")));
+    seen.add(
+        "completion without invocation",
+        check(&ACQUIRE.lines().nth(1).expect("two lines").replace("\"index\":1", "\"index\":0")),
+    );
     let twice = ACQUIRE.lines().next().expect("two lines");
-    seen.add("two invocations of a process", check(&format!("{twice}\n{twice}\n")));
+    seen.add(
+        "two invocations of a process",
+        check(&format!("{twice}\n{}\n", twice.replace("\"index\":0", "\"index\":1"))),
+    );
     seen.add("no history", check("something else altogether"));
     seen.add("no such history", said(&[], &["check", "nothing"]));
     seen.add("folder that is no run", said(&[], &["check", "."]));
