@@ -190,7 +190,7 @@ impl Search<'_> {
 
     fn explained<M: Model>(&self, model: &M, ops: &[OpOf<M>], answer: &Answer, subject: String) -> Found {
         if let Answer::Invalid(refutation) = answer {
-            self.watch.enter(Stage::Explaining(brief(model, ops, refutation.op, &subject)));
+            self.watch.enter(Stage::Explaining(subject.clone(), brief(model, ops, refutation.op)));
         }
         Found { explanation: explain(model, ops, answer), subject }
     }
@@ -200,12 +200,12 @@ fn without_key(op: OpOf<Registers>) -> OpOf<Register<Datum>> {
     Op { process: op.process, call: op.call, input: op.input.input, returned: op.returned }
 }
 
-fn brief<M: Model>(model: &M, ops: &[OpOf<M>], op: u32, subject: &str) -> String {
+fn brief<M: Model>(model: &M, ops: &[OpOf<M>], op: u32) -> String {
     let what = ops.get(op as usize).map(|op| {
         let text = model.describe(&op.input, op.output());
-        format!(": process {} invokes at event {}: {text}, which cannot be placed", op.process, op.call)
+        format!("what process {} invokes at event {} cannot be placed: {text}", op.process, op.call)
     });
-    format!("not linearizable as a {subject}{}", what.unwrap_or_default())
+    format!("Not linearizable: {}", what.unwrap_or_default())
 }
 
 fn many_initials(count: usize, name: ModelName) -> Found {

@@ -120,10 +120,10 @@ fn stopped(request: &Request, limit: Limit, stage: &Stage) -> Checked {
         Stage::Judging(count) => {
             format!("when it had been read, while {count} operations or events were judged")
         }
-        Stage::Explaining(text) => {
+        Stage::Explaining(subject, text) => {
             let text =
                 format!("{text}. The {what} limit was reached before more could be told; raise {raise}.");
-            return outline.linear(Explanation { verdict: Verdict::Invalid, ..unknown(text) }, "history");
+            return outline.linear(Explanation { verdict: Verdict::Invalid, ..unknown(text) }, subject);
         }
     };
     outline.linear(

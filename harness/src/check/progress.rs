@@ -70,6 +70,6 @@ fn message(stage: &Stage) -> String {
         Stage::Reading(_) => "reading".into(),
         Stage::Converting(events) => format!("{} events", HumanCount(*events as u64)),
         Stage::Judging(count) => format!("judging {}", HumanCount(*count as u64)),
-        Stage::Explaining(_) => "invalid; explaining why".into(),
+        Stage::Explaining(..) => "invalid; explaining why".into(),
     }
 }

@@ -45,8 +45,8 @@ pub enum Stage {
     Converting(usize),
     /// Judges so many operations.
     Judging(usize),
-    /// The history is invalid, as this says; now it explains why.
-    Explaining(String),
+    /// The history is invalid as what is named first, for what is named second; now it explains why.
+    Explaining(String, String),
 }
 
 /// Shared between the work and who waits for it.
