@@ -60,7 +60,7 @@ pub struct Attempt {
 }
 
 /// Nodes that [`engine::longest`] may take.
-const LONGEST_NODES: u64 = 1 << 22;
+const LONGEST_NODES: u64 = 1 << 20;
 /// Up to so many operations the referee lists its attempts.
 const ATTEMPTS_OPS_MAX: usize = 64;
 const ATTEMPTS_MAX: usize = 16;

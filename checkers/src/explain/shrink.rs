@@ -17,7 +17,7 @@ use super::relaxed::Relaxed;
 /// Nodes of one attempt; one that is undecided then counts as right.
 const ATTEMPT_NODES: u64 = 1 << 14;
 /// Nodes, and operations laid out, of all attempts.
-const WORK_MAX: u64 = 1 << 24;
+const WORK_MAX: u64 = 1 << 20;
 
 /// Positions of a sub-history of `part` that is wrong, in order of invocation.
 pub(super) fn shrink<M: Model>(
