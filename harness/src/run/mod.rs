@@ -57,6 +57,8 @@ pub struct Run<W> {
     pub progress: Rc<dyn Progress>,
     nodes: RefCell<Nodes>,
     ended: Cell<usize>,
+    /// Clients were told to stop: their processes may end.
+    finishing: Cell<bool>,
     failure: RefCell<Option<Error>>,
 }
 
@@ -83,6 +85,7 @@ impl<W: World + 'static> Run<W> {
             progress,
             nodes: RefCell::default(),
             ended: Cell::new(0),
+            finishing: Cell::new(false),
             failure: RefCell::default(),
         })
     }
@@ -186,6 +189,7 @@ impl<W: World + 'static> Run<W> {
             return;
         }
         self.recorder.nemesis(self.env.now(), "phase", phase("end"));
+        self.finishing.set(true);
         self.world.advance(Phase::Stop).await;
         let end = self.env.now() + FINISH.as_nanos() as u64;
         let clients = self.nodes.borrow().clients.len();
@@ -212,6 +216,9 @@ impl<W: World + 'static> Run<W> {
 
     /// A server that ends by itself is a finding; anything else that does is a failure of the harness.
     fn exited(&self, node: &str, status: &str) {
+        if self.finishing.get() && node.starts_with('c') {
+            return;
+        }
         let value = json!({ "node": node, "status": status });
         self.recorder.nemesis(self.env.now(), "exit", value);
         if !node.starts_with('s') {
