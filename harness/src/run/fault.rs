@@ -82,8 +82,8 @@ async fn heal<W: World + 'static>(
     }
 }
 
-/// Chooses the nodes. Waits for a holder, a waiter or a leader to be there, as long as the fault still fits in before
-/// the next of its kind and before the end of the run.
+/// Chooses the nodes. Waits for a holder, a waiter or a leader to be there, until the next fault of its kind begins or
+/// it would no longer fit into the run.
 async fn aim<W: World + 'static>(
     run: &Rc<Run<W>>,
     fault: &ScheduledFault,
@@ -114,7 +114,7 @@ fn latest_ms<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault) -> u6
     };
     let next_ms = run.experiment.schedule.faults.iter().find(same).map(|next| next.at_ms);
     let end_ms = run.experiment.time.as_millis() as u64;
-    next_ms.unwrap_or(end_ms).saturating_sub(fault.lasts_ms).max(fault.at_ms)
+    next_ms.unwrap_or(end_ms).min(end_ms.saturating_sub(fault.lasts_ms)).max(fault.at_ms)
 }
 
 async fn view<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault) -> View {
