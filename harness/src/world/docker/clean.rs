@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 pub async fn remove_run(engine: &Engine, run: &str) -> Result<()> {
     let filter = HashMap::from([("label".to_string(), vec![format!("{LABEL_RUN}={run}")])]);
     let options = ListContainersOptionsBuilder::default().all(true).filters(&filter).build();
-    for _ in 0..50 {
+    for _ in 0..300 {
         let containers = engine
             .docker
             .list_containers(Some(options.clone()))
@@ -27,6 +27,8 @@ pub async fn remove_run(engine: &Engine, run: &str) -> Result<()> {
         }
         let removed = join_all(ids.iter().map(|id| node::remove(engine, id))).await;
         removed.into_iter().collect::<Result<()>>()?;
+        // Those that the engine was removing already take a moment.
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
     network::Network::remove(engine, &network::name(run)).await
 }

@@ -82,7 +82,7 @@ impl Network {
     /// Removes it. The last containers may still be going: tried for a while.
     pub async fn remove(engine: &Engine, name: &str) -> Result<()> {
         let mut refusal = String::new();
-        for _ in 0..50 {
+        for _ in 0..300 {
             match engine.docker.remove_network(name).await {
                 Ok(()) => return Ok(()),
                 Err(bollard::errors::Error::DockerResponseServerError { status_code: 404, .. }) => {
