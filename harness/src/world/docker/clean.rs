@@ -30,7 +30,7 @@ pub async fn remove_run(engine: &Engine, run: &str) -> Result<()> {
         // Those that the engine was removing already take a moment.
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
-    network::Network::remove(engine, &network::name(run)).await
+    network::Network::remove(engine, &network::name(run), 300).await
 }
 
 /// What was found, and removed unless only looked for.
@@ -70,7 +70,8 @@ pub async fn remove_abandoned(engine: &Engine) -> Result<Leftovers> {
         node::remove(engine, container).await?;
     }
     for name in &found.networks {
-        network::Network::remove(engine, name).await?;
+        // Its containers are long gone: what does not go now is stuck in the engine.
+        network::Network::remove(engine, name, 3).await?;
     }
     Ok(found)
 }

@@ -79,10 +79,10 @@ impl Network {
         Ipv4Addr::from(base + (self.third << 8) + u32::from(last))
     }
 
-    /// Removes it. The last containers may still be going: tried for a while.
-    pub async fn remove(engine: &Engine, name: &str) -> Result<()> {
+    /// Removes it. The last containers may still be going: tried `tries` times, ten a second.
+    pub async fn remove(engine: &Engine, name: &str, tries: u32) -> Result<()> {
         let mut refusal = String::new();
-        for _ in 0..300 {
+        for _ in 0..tries {
             match engine.docker.remove_network(name).await {
                 Ok(()) => return Ok(()),
                 Err(bollard::errors::Error::DockerResponseServerError { status_code: 404, .. }) => {
