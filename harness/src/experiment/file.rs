@@ -40,13 +40,13 @@ pub struct ExperimentFile {
     pub seed: Option<u64>,
     /// What the checks are expected to say, by check or `verdict`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub expect: BTreeMap<String, Spanned<Expectation>>,
+    pub expect: BTreeMap<Spanned<String>, Spanned<Expectation>>,
     /// The service under test.
     #[serde(default, skip_serializing_if = "SystemTable::is_empty")]
     pub system: SystemTable,
     /// Settings of recipe and system.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub settings: BTreeMap<String, Spanned<toml::Value>>,
+    pub settings: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
     /// Rates of the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<Spanned<Rates>>,

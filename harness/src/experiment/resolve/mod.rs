@@ -1,0 +1,209 @@
+//! From what was written and said to what is run: defaults, checks, the drawn schedule.
+
+mod faults;
+mod settings;
+mod values;
+
+use std::{ops::Range, time::Duration};
+
+use nemesis::duration::format_ms;
+use toml::Spanned;
+use workloads::{
+    recipes::{self, RecipeInfo},
+    workload::Workload,
+};
+
+use self::{
+    faults::{check_targets, plan, schedule},
+    settings::{settings, version},
+    values::{check_name, duration, expectations, number, random_seed, rates},
+};
+use super::{Expectation, Experiment, ExperimentFile, On, file::Source};
+use crate::{
+    error::{Error, Result},
+    systems::System,
+};
+
+/// What was said on the command line; it goes before what the file says.
+#[derive(Clone, Debug, Default)]
+pub struct Flags {
+    /// `--on`
+    pub on: Option<On>,
+    /// `--faults`
+    pub faults: Option<String>,
+    /// `--nodes`
+    pub nodes: Option<u32>,
+    /// `--clients`
+    pub clients: Option<u32>,
+    /// `--ttl`
+    pub ttl: Option<String>,
+    /// `--time`
+    pub time: Option<String>,
+    /// `--rate`: how many operations a second each client aims at.
+    pub rate: Option<f64>,
+    /// `--seed`
+    pub seed: Option<u64>,
+    /// `--version`
+    pub version: Option<String>,
+    /// `--image`
+    pub image: Option<String>,
+    /// `--workload`
+    pub workload: Option<Workload>,
+    /// `--set key=value`
+    pub settings: Vec<String>,
+    /// `--expect`
+    pub expect: Option<Expectation>,
+}
+
+/// Greatest number of clients: an address range of a run's network.
+const CLIENTS_MAX: u32 = 100;
+/// A run without faults still needs some time to see contention.
+const TIME_MIN_MS: u64 = 500;
+/// Below this a TTL is lost in the noise of scheduling.
+const TTL_MIN_MS: u64 = 100;
+
+/// Where a wrong value stands: in the file, or in a flag.
+struct Place<'a> {
+    source: Option<&'a Source>,
+}
+
+impl Place<'_> {
+    fn wrong(&self, span: Option<Range<usize>>, flag: &str, message: &str) -> Error {
+        match (self.source, span) {
+            (Some(source), Some(span)) => source.wrong(span, message),
+            (Some(source), None) if flag.is_empty() => Error::Data(format!("{}: {message}", source.path)),
+            _ if flag.is_empty() => Error::Usage(message.to_string()),
+            _ => Error::Usage(format!("{flag}: {message}")),
+        }
+    }
+}
+
+impl Experiment {
+    /// From a recipe's name or a file's path, and flags.
+    pub fn resolve(what: &str, flags: &Flags) -> Result<Experiment> {
+        let is_file = what.ends_with(".toml") || std::path::Path::new(what).is_file();
+        if is_file {
+            let source = Source::read(what)?;
+            return Experiment::from_parts(&source.file, flags, &Place { source: Some(&source) });
+        }
+        let file = ExperimentFile {
+            recipe: Some(Spanned::new(0..0, what.to_string())),
+            ..ExperimentFile::default()
+        };
+        Experiment::from_parts(&file, flags, &Place { source: None })
+    }
+
+    fn from_parts(file: &ExperimentFile, flags: &Flags, place: &Place<'_>) -> Result<Experiment> {
+        let recipe = recipe(file, place)?;
+        let system = system_of(recipe);
+        let workload = workload(recipe, flags.workload.or(file.workload), place)?;
+        let ttl_ms = duration(&flags.ttl, &file.ttl, "--ttl", "2s", TTL_MIN_MS, place)?;
+        let time_ms = duration(&flags.time, &file.time, "--time", "30s", TIME_MIN_MS, place)?;
+        let nodes = number(
+            flags.nodes,
+            &file.system.nodes,
+            "--nodes",
+            system.default_nodes,
+            1..=system.max_nodes,
+            &format!("{} has", system.name),
+            place,
+        )?;
+        let clients =
+            number(flags.clients, &file.clients, "--clients", 5, 1..=CLIENTS_MAX, "a run has", place)?;
+        let version = version(file, flags, system, place)?;
+        let settings = settings(file, flags, recipe, system, place)?;
+        let seed = flags.seed.or(file.seed).unwrap_or_else(random_seed);
+        let faults = plan(file, flags, place)?;
+        check_targets(&faults, system, file, place)?;
+        let (schedule, scheduled) = schedule(file, flags, &faults, seed, time_ms, ttl_ms, place)?;
+        let rates = rates(file, flags, place)?;
+        let name = file.name.as_ref().map_or(recipe.name, |name| name.get_ref().as_str());
+        check_name(name, file, place)?;
+        Ok(Experiment {
+            name: name.to_string(),
+            recipe,
+            workload,
+            on: flags.on.or(file.on).unwrap_or_default(),
+            time: Duration::from_millis(time_ms),
+            clients,
+            nodes,
+            ttl: Duration::from_millis(ttl_ms),
+            seed,
+            version,
+            image: flags.image.clone().or_else(|| file.system.image.clone()),
+            settings,
+            rates,
+            faults,
+            schedule,
+            scheduled,
+            by_flags: place.source.is_none(),
+            expect: expectations(file, flags, place)?,
+        })
+    }
+
+    /// As it is saved beside the run: every default filled in, the schedule given one by one, so that running the
+    /// file again repeats the run.
+    pub fn to_toml(&self) -> Result<String> {
+        let spanned = |text: String| Some(Spanned::new(0..0, text));
+        let millis = |duration: Duration| spanned(format_ms(duration.as_millis() as u64));
+        let file = ExperimentFile {
+            name: spanned(self.name.clone()),
+            recipe: spanned(self.recipe.name.to_string()),
+            workload: Some(self.workload),
+            on: Some(self.on),
+            time: millis(self.time),
+            clients: Some(Spanned::new(0..0, self.clients)),
+            ttl: millis(self.ttl),
+            seed: Some(self.seed),
+            expect: self
+                .expect
+                .iter()
+                .map(|(check, what)| (Spanned::new(0..0, check.clone()), Spanned::new(0..0, *what)))
+                .collect(),
+            system: super::file::SystemTable {
+                version: self.version.clone().and_then(spanned),
+                image: self.image.clone(),
+                nodes: Some(Spanned::new(0..0, self.nodes)),
+            },
+            settings: self
+                .settings
+                .iter()
+                .map(|(key, value)| {
+                    (Spanned::new(0..0, key.clone()), Spanned::new(0..0, toml::Value::String(value.clone())))
+                })
+                .collect(),
+            rates: Some(Spanned::new(0..0, self.rates.clone())),
+            faults: None,
+            schedule: self.schedule.faults.iter().map(|fault| Spanned::new(0..0, fault.clone())).collect(),
+        };
+        toml::to_string(&file)
+            .map_err(|error| Error::Harness(format!("failed to write the experiment: {error}")))
+    }
+}
+
+/// The system that a recipe needs.
+pub fn system_of(recipe: &RecipeInfo) -> &'static System {
+    System::named(recipe.system).unwrap_or_else(|| panic!("recipe {} names no known system", recipe.name))
+}
+
+fn recipe(file: &ExperimentFile, place: &Place<'_>) -> Result<&'static RecipeInfo> {
+    let Some(name) = &file.recipe else {
+        return Err(place.wrong(None, "", "it names no recipe; add one, such as recipe = \"redis/set-nx\""));
+    };
+    let span = place.source.map(|_| name.span());
+    recipes::find(name.get_ref()).map_err(|error| {
+        let file = if place.source.is_none() { "; a file's name ends in .toml" } else { "" };
+        place.wrong(span, "", &format!("{error}\n  `fencepost list` shows all recipes{file}"))
+    })
+}
+
+fn workload(recipe: &RecipeInfo, asked: Option<Workload>, place: &Place<'_>) -> Result<Workload> {
+    let workload = asked.unwrap_or(recipe.workload);
+    let election = |workload| workload == Workload::Election;
+    if election(workload) != election(recipe.workload) {
+        let fits = if election(recipe.workload) { "election" } else { "lock or lease" };
+        let message = format!("{} cannot be driven by {}: use {fits}", recipe.name, workload.name());
+        return Err(place.wrong(None, "--workload", &message));
+    }
+    Ok(workload)
+}

@@ -1,0 +1,119 @@
+//! Version and settings of the system and of the recipe.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use nemesis::suggest;
+use workloads::recipes::RecipeInfo;
+
+use super::{Flags, Place};
+use crate::{
+    error::{Error, Result},
+    experiment::ExperimentFile,
+    images::catalog,
+    systems::System,
+};
+
+/// The version asked for, if the catalog has it.
+pub fn version(
+    file: &ExperimentFile,
+    flags: &Flags,
+    system: &System,
+    place: &Place<'_>,
+) -> Result<Option<String>> {
+    let (version, span) = match (&flags.version, &file.system.version) {
+        (Some(version), _) => (version.clone(), None),
+        (None, Some(version)) => (version.get_ref().clone(), Some(version.span())),
+        (None, None) => return Ok(None),
+    };
+    if flags.image.is_some() || file.system.image.is_some() {
+        return Err(place.wrong(
+            span,
+            "--version",
+            "an image was given too: name a version or an image, not both",
+        ));
+    }
+    let known = catalog::versions(system.family.name());
+    if known.iter().any(|known| *known == version) {
+        return Ok(Some(version));
+    }
+    let message = format!(
+        "there is no {} {version}: use one of {}, or --image with any image{}",
+        system.family.name(),
+        known.join(", "),
+        suggest::hint(&version, known.iter().copied()),
+    );
+    Err(place.wrong(span, "--version", &message))
+}
+
+/// Keys of the recipe and of the system; anything else is a mistake.
+pub fn settings(
+    file: &ExperimentFile,
+    flags: &Flags,
+    recipe: &'static RecipeInfo,
+    system: &System,
+    place: &Place<'_>,
+) -> Result<BTreeMap<String, String>> {
+    let mut settings = BTreeMap::new();
+    for (key, value) in &file.settings {
+        let text = match value.get_ref() {
+            toml::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let spans = place.source.map(|_| Spans { key: key.span(), value: value.span() });
+        settings.insert(key.get_ref().clone(), (text, spans));
+    }
+    for setting in &flags.settings {
+        let (key, value) = setting
+            .split_once('=')
+            .ok_or_else(|| Error::Usage(format!("--set: {setting:?} is not key=value")))?;
+        settings.insert(key.trim().to_string(), (value.trim().to_string(), None));
+    }
+    for (key, (value, spans)) in &settings {
+        check_key(key, recipe, system)
+            .map_err(|why| place.wrong(spans.as_ref().map(|spans| spans.key.clone()), "--set", &why))?;
+        check_value(key, value, recipe, system)
+            .map_err(|why| place.wrong(spans.as_ref().map(|spans| spans.value.clone()), "--set", &why))?;
+    }
+    Ok(settings.into_iter().map(|(key, (value, _))| (key, value)).collect())
+}
+
+/// Where a setting stands in the file.
+struct Spans {
+    key: Range<usize>,
+    value: Range<usize>,
+}
+
+fn check_value(key: &str, value: &str, recipe: &'static RecipeInfo, system: &System) -> Result<(), String> {
+    let Some(setting) = system.settings.iter().find(|setting| setting.name == key) else {
+        let given = BTreeMap::from([(key.to_string(), value.to_string())]);
+        return recipe.settings(&given).map(drop).map_err(|error| error.to_string());
+    };
+    let number = setting.values.is_empty();
+    if number && value.parse::<u32>().is_err() {
+        return Err(format!("{key} is a whole number, not {value:?}"));
+    }
+    if !number && !setting.values.contains(&value) {
+        let hint = suggest::hint(value, setting.values.iter().copied());
+        return Err(format!("{key} is one of {}, not {value:?}{hint}", setting.values.join(", ")));
+    }
+    Ok(())
+}
+
+fn check_key(key: &str, recipe: &'static RecipeInfo, system: &System) -> Result<(), String> {
+    let known: Vec<&str> = system
+        .settings
+        .iter()
+        .map(|setting| setting.name)
+        .chain(recipe.settings.iter().map(|setting| setting.name))
+        .collect();
+    if known.contains(&key) {
+        return Ok(());
+    }
+    let hint = suggest::hint(key, known.iter().copied());
+    Err(format!(
+        "{} on {} has no setting {key:?}: use one of {}{hint}",
+        recipe.name,
+        system.name,
+        known.join(", ")
+    ))
+}
