@@ -118,6 +118,10 @@ fn in_files() {
         "unknown setting in a file",
         said_of("recipe = \"redis/set-nx\"\n[settings]\npersistance = \"none\"\n"),
     );
+    seen.add(
+        "wrong value of a setting in a file",
+        said_of("recipe = \"redis/set-nx\"\n[settings]\npersistence = \"somtimes\"\n"),
+    );
     seen.add("span upside down", said_of("recipe = \"redis/set-nx\"\n[rates]\nthink_ms = [5, 1]\n"));
     seen.add("name that is no folder", said_of("name = \"../../x\"\nrecipe = \"redis/set-nx\"\n"));
     let late = "recipe = \"redis/set-nx\"\ntime = \"10s\"\n[[schedule]]\nkind = \"pause\"\ntarget = \"holder\"\nat_ms = 12000\nlasts_ms = 500\n";
