@@ -2,13 +2,10 @@
 
 mod support;
 
-use support::{alone, docker, run};
+use support::{alone, run};
 
 fn withstands(recipe: &str, kinds: &[&str], faults: &str) {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let ran = run(recipe, &format!("--faults {faults} --ttl 2s --time 15s --seed 4"));
     // Two may believe at once after a pause, and the term is what tells them apart.
     ran.must([0, 1].contains(&ran.code), "something certain is said");

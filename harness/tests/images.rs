@@ -14,10 +14,7 @@ use support::{alone, docker, docker_says, run, skipped};
 
 /// Images with the users, entry points and paths of the official ones.
 fn official_like(system: &str, recipe: &str, image: &str) {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../images/build.sh");
     let built =
         Command::new("sh").arg(&script).arg(format!("{system}:official-like")).output().expect("sh runs");

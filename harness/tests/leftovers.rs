@@ -12,7 +12,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::{alone, command, docker, docker_says, fencepost, left, text};
+use support::{alone, command, docker_says, fencepost, left, text};
 
 /// A harness at work; killed with the test if that fails.
 struct Harness {
@@ -122,10 +122,7 @@ fn judged_again(folder: &Path) -> (Option<i32>, String) {
 
 #[test]
 fn of_a_harness_killed_while_it_starts_nodes() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     for after_ms in [300, 800, 1300, 1800] {
         let mut harness = Harness::start("--ttl 1s --time 30s --seed 1");
         sleep(Duration::from_millis(after_ms));
@@ -143,10 +140,7 @@ fn of_a_harness_killed_while_it_starts_nodes() {
 
 #[test]
 fn of_a_harness_killed_while_clients_work_and_a_fault_is_on() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     for recorded in ["\"acquire\"", "start-pause"] {
         let mut harness = Harness::start("--ttl 1s --time 30s --seed 1 --faults pause:holder");
         harness.until_recorded(recorded);
@@ -163,10 +157,7 @@ fn of_a_harness_killed_while_clients_work_and_a_fault_is_on() {
 
 #[test]
 fn of_an_interrupted_run() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let harness = Harness::start("--ttl 1s --time 30s --seed 1 --faults pause:holder");
     harness.until_recorded("start-pause");
     let (pid, containers) = (harness.child.id(), containers(harness.child.id()));
@@ -182,10 +173,7 @@ fn of_an_interrupted_run() {
 
 #[test]
 fn of_a_run_interrupted_while_it_starts_nodes() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let harness = Harness::start("--ttl 1s --time 30s --seed 1");
     sleep(Duration::from_millis(900));
     let (pid, containers) = (harness.child.id(), containers(harness.child.id()));
@@ -197,10 +185,7 @@ fn of_a_run_interrupted_while_it_starts_nodes() {
 
 #[test]
 fn of_a_run_interrupted_twice() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let harness = Harness::start("--ttl 1s --time 30s --seed 1 --faults pause:holder");
     harness.until_recorded("start-pause");
     let (pid, containers) = (harness.child.id(), containers(harness.child.id()));
@@ -279,10 +264,7 @@ impl Drop for Foreign {
 
 #[test]
 fn nodes_are_confined_and_what_is_foreign_stays_and_so_does_a_living_run() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let harness = Harness::start("--ttl 1s --time 30s --seed 1");
     harness.until_recorded("\"acquire\"");
     let nodes = containers(harness.child.id());

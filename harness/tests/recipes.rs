@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{alone, docker, fencepost, run, run_file};
+use support::{alone, fencepost, run, run_file};
 
 fn sound_recipes() -> Vec<String> {
     let output = fencepost().args(["list", "--json"]).output().expect("the binary runs");
@@ -15,10 +15,7 @@ fn sound_recipes() -> Vec<String> {
 
 #[test]
 fn sound_ones_are_valid_without_faults() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let recipes = sound_recipes();
     assert!(recipes.len() >= 20, "{recipes:?}");
     // Two at a time: mostly they wait for servers to start.
@@ -36,10 +33,7 @@ fn sound_ones_are_valid_without_faults() {
 }
 
 fn caught(recipe: &str, args: &str, check: &str, blame: Option<&str>) {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let ran = run(recipe, &format!("--seed 6 {args}"));
     ran.says(1, &format!("{check}=invalid"));
     if let Some(blame) = blame {
@@ -75,10 +69,7 @@ fn node_versions_as_tokens_are_caught() {
 
 #[test]
 fn each_kind_of_fault_shows_its_own_evidence() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let faults = "pause:client,kill:server,partition:client,clock:client";
     let ran = run("redis/set-nx", &format!("--faults {faults} --ttl 1s --time 12s --seed 7"));
     ran.all_installed(&["pause", "kill", "partition", "clock"]);
@@ -103,10 +94,7 @@ fn each_kind_of_fault_shows_its_own_evidence() {
 
 #[test]
 fn faults_that_cannot_act_are_told_apart_and_nothing_certain_is_said() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     // One round each, then everybody thinks until the end: nobody sends, nobody holds.
     let ran = run_file(
         "recipe = \"redis/set-nx\"\nttl = \"1s\"\ntime = \"5s\"\nseed = 9\nclients = 2\n[rates]\nthink_ms = [30000, 30000]\n\
@@ -124,10 +112,7 @@ fn faults_that_cannot_act_are_told_apart_and_nothing_certain_is_said() {
 
 #[test]
 fn without_contention_nothing_certain_is_said() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let ran = run("redis/set-nx", "--clients 1 --ttl 1s --time 2s --seed 10");
     ran.says(2, "exclusion=unknown");
     ran.must(ran.verdict["grants"]["total"].as_u64() > Some(0), "there were grants");

@@ -4,14 +4,11 @@ mod support;
 
 use std::time::{Duration, Instant, SystemTime};
 
-use support::{alone, docker, run, run_file};
+use support::{alone, run, run_file};
 
 #[test]
 fn a_paused_holder_breaks_exclusion_and_damages_what_is_not_fenced() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let ran = run("redis/set-nx", "--faults pause:holder --ttl 1s --time 12s --seed 1");
     ran.says(1, "exclusion=invalid damage=invalid promise=valid");
     ran.must(ran.figure("damage", "unfenced_lost").as_u64() > Some(0), "updates are lost");
@@ -32,10 +29,7 @@ fn a_paused_holder_breaks_exclusion_and_damages_what_is_not_fenced() {
 
 #[test]
 fn fencing_saves_the_resource() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let ran = run("redis/set-nx-fenced", "--faults pause:holder --ttl 1s --time 12s --seed 1");
     ran.says(1, "exclusion=invalid fencing=valid token=valid");
     ran.must(ran.figure("damage", "fenced_lost").as_u64() == Some(0), "the fenced register lost nothing");
@@ -57,10 +51,7 @@ fn jumps(recipe: &str, target: &str) -> String {
 
 #[test]
 fn a_clock_that_jumps_breaks_the_services_promise_and_leaves_the_hosts_alone() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let (wall, monotonic) = (SystemTime::now(), Instant::now());
     let ran = run_file(&jumps("redis/set-nx", "server"));
     let gone = wall.elapsed().expect("the host's clock went forward");
@@ -75,10 +66,7 @@ fn a_clock_that_jumps_breaks_the_services_promise_and_leaves_the_hosts_alone() {
 
 #[test]
 fn clocks_of_a_majority_break_redlock() {
-    if !docker() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let ran = run_file(&jumps("redis/redlock", "majority"));
     ran.says(1, "promise=invalid exclusion=invalid");
     ran.must(ran.figure("promise", "blame") == "service", "the service is to blame");

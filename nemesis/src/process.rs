@@ -266,8 +266,9 @@ mod tests {
         assert_eq!(pause(pid).unwrap(), paused);
 
         let resumed = resume(pid).unwrap();
-        assert_eq!(resumed["state"], "S");
-        assert!(pids.iter().all(|pid| stat(*pid).unwrap().state == 'S'));
+        // Asleep again, or on its way there.
+        assert!(resumed["state"] == "S" || resumed["state"] == "R", "{resumed:?}");
+        assert!(pids.iter().all(|pid| stat(*pid).unwrap().state != 'T'));
         assert_eq!(reap(pid).unwrap(), None);
 
         let killed = kill(pid).unwrap();

@@ -11,7 +11,7 @@ use crate::{
         FaultKind, clock,
         partition::{Direction, From},
     },
-    plan::{FaultSpec, Plan, PlanError, check_groups},
+    plan::{FaultSpec, Plan, PlanError, check_groups, check_owner},
     target::Target,
 };
 
@@ -103,18 +103,11 @@ impl ScheduledFault {
         self.kind.check_target(&self.target)?;
         let wrong = |reason: &str| Err(PlanError::Parameter { kind: self.kind, reason: reason.into() });
         let Params { by_ms, direction, from, groups } = &self.params;
-        match self.kind {
-            FaultKind::Clock if by_ms.unwrap_or(0) == 0 => {
-                return wrong("a scheduled clock fault needs `by_ms`");
-            }
-            FaultKind::Clock => {}
-            _ if by_ms.is_some() => return wrong("`by_ms` belongs to clock faults"),
-            FaultKind::Partition => check_groups(self.kind, &self.target, groups)?,
-            _ => {}
-        }
-        if self.kind != FaultKind::Partition && (direction.is_some() || from.is_some() || !groups.is_empty())
-        {
-            return wrong("`direction`, `from` and `groups` belong to partitions");
+        let cut = direction.is_some() || from.is_some() || !groups.is_empty();
+        check_owner(self.kind, by_ms.map(|_| "by_ms"), cut)?;
+        check_groups(self.kind, &self.target, groups)?;
+        if self.kind == FaultKind::Clock && by_ms.unwrap_or(0) == 0 {
+            return wrong("a scheduled clock fault needs `by_ms`");
         }
         if self.lasts_ms == 0 {
             return wrong("`lasts_ms` must be above 0");

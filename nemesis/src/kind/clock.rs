@@ -2,7 +2,7 @@
 //!
 //! Evidence: the offset read back from the process' own clock. Monotonic time is untouched.
 
-use super::KindInfo;
+use super::{KindInfo, NODES};
 use crate::{draw::Draw, duration::OffsetRange, target::Target};
 
 pub(super) static INFO: KindInfo = KindInfo {
@@ -12,17 +12,7 @@ pub(super) static INFO: KindInfo = KindInfo {
     about: "The wall clock jumps by an offset (`by`), and back at the end. By default among a server's jumps there \
             is one forward by the TTL or more.",
     default_target: Target::Server,
-    targets: &[
-        Target::Server,
-        Target::Leader,
-        Target::Holder,
-        Target::Waiter,
-        Target::Client,
-        Target::Any,
-        Target::Minority,
-        Target::Majority,
-        Target::All,
-    ],
+    targets: &NODES,
     every_ttl_percent: (250, 400),
     lasts_ttl_percent: (100, 200),
 };

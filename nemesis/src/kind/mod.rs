@@ -45,6 +45,19 @@ pub struct KindInfo {
     pub lasts_ttl_percent: (u64, u64),
 }
 
+/// Whom a fault can hit that hits single nodes: any but the protected resource.
+const NODES: [Target; 9] = [
+    Target::Server,
+    Target::Leader,
+    Target::Holder,
+    Target::Waiter,
+    Target::Client,
+    Target::Any,
+    Target::Minority,
+    Target::Majority,
+    Target::All,
+];
+
 impl FaultKind {
     /// All kinds.
     pub const ALL: [FaultKind; 4] =

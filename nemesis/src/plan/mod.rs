@@ -128,13 +128,8 @@ impl FaultSpec {
     pub fn check(&self) -> Result<(), PlanError> {
         self.kind.check_target(&self.target)?;
         let wrong = |reason: &str| Err(PlanError::Parameter { kind: self.kind, reason: reason.into() });
-        let partition = self.kind == FaultKind::Partition;
-        if self.by.is_some() && self.kind != FaultKind::Clock {
-            return wrong("`by` belongs to clock faults");
-        }
-        if (self.direction.is_some() || self.from.is_some() || !self.groups.is_empty()) && !partition {
-            return wrong("`direction`, `from` and `groups` belong to partitions");
-        }
+        let cut = self.direction.is_some() || self.from.is_some() || !self.groups.is_empty();
+        check_owner(self.kind, self.by.map(|_| "by"), cut)?;
         if self.by.is_some_and(|by| by.from_ms == 0 && by.to_ms == 0) {
             return wrong(
                 "`by` moves the clock by nothing; write an offset such as \"+3s\" or a range \"-3s..3s\"",
@@ -146,10 +141,19 @@ impl FaultSpec {
         if self.every.is_some_and(|every| every.from_ms == 0) {
             return wrong("`every` must be above 0");
         }
-        if partition {
-            check_groups(self.kind, &self.target, &self.groups)?;
+        check_groups(self.kind, &self.target, &self.groups)
+    }
+}
+
+/// A clock's offset, given under the name `moves`, and a partition's `cut` belong to no other kind.
+pub(crate) fn check_owner(kind: FaultKind, moves: Option<&str>, cut: bool) -> Result<(), PlanError> {
+    let wrong = |reason: String| Err(PlanError::Parameter { kind, reason });
+    match moves {
+        Some(name) if kind != FaultKind::Clock => wrong(format!("`{name}` belongs to clock faults")),
+        _ if cut && kind != FaultKind::Partition => {
+            wrong("`direction`, `from` and `groups` belong to partitions".into())
         }
-        Ok(())
+        _ => Ok(()),
     }
 }
 
