@@ -5,12 +5,14 @@
 //! a call that ran out of time, or whose connection broke after it was sent, is `Indeterminate`.
 //! After an indeterminate outcome the connection is finished: later calls on it fail as `Definite`, unsent.
 
+mod answered;
 pub mod etcd;
 pub mod redis;
 pub mod resource;
 mod stores;
 pub mod zookeeper;
 
+pub use answered::Answered;
 pub use etcd::EtcdApi;
 pub use redis::RedisApi;
 pub use resource::ResourceApi;

@@ -8,7 +8,10 @@ use std::{
 
 use async_trait::async_trait;
 use workloads::{
-    api::zookeeper::{Answer, CreateMode, Open, Session, Stat, ZkApi, ZkEvent},
+    api::{
+        Answered,
+        zookeeper::{Answer, CreateMode, Open, Session, Stat, ZkApi, ZkEvent},
+    },
     env::{EnvApi, TaskHandle},
     error::{OpError, OpResult},
 };
@@ -35,7 +38,7 @@ struct Line {
     caller: Caller<Ask, Say>,
     events: Cell<u64>,
     ended: RefCell<Option<ZkEvent>>,
-    last_answered: Cell<u64>,
+    answered: Answered,
     zxid_seen: Cell<i64>,
 }
 
@@ -77,7 +80,7 @@ impl ZkClient {
             caller,
             events: Cell::new(events),
             ended: RefCell::new(None),
-            last_answered: Cell::new(asked),
+            answered: Answered::new(asked, timeout),
             zxid_seen: Cell::new(zxid),
         });
         let pings = node.spawn(Box::pin(line.clone().ping(timeout)));
@@ -117,7 +120,7 @@ impl Line {
         match said {
             Ok(Say { zxid, body }) => {
                 self.zxid_seen.set(self.zxid_seen.get().max(zxid));
-                self.last_answered.set(self.last_answered.get().max(sent));
+                self.answered.note(sent);
                 Ok(body)
             }
             Err(error) => {
@@ -141,7 +144,7 @@ impl Line {
             if self.caller.is_finished() {
                 return;
             }
-            if EnvApi::now(&self.node) > self.last_answered.get() + (2 * third).as_nanos() as u64 {
+            if EnvApi::now(&self.node) > self.answered.last() + (2 * third).as_nanos() as u64 {
                 return self.end(ZkEvent::Disconnected);
             }
             let line = self.clone();
@@ -150,7 +153,7 @@ impl Line {
                 if let Ok(pending) = line.caller.subscribe(Ask::Ping)
                     && let Ok(Say { .. }) = pending.next().await
                 {
-                    line.last_answered.set(line.last_answered.get().max(sent));
+                    line.answered.note(sent);
                 }
             });
         }
@@ -224,7 +227,11 @@ impl ZkApi for ZkClient {
     }
 
     fn last_answered(&self) -> u64 {
-        self.line.last_answered.get()
+        self.line.answered.last()
+    }
+
+    fn answered_before(&self, time: u64) -> u64 {
+        self.line.answered.before(time)
     }
 
     async fn next_event(&self) -> ZkEvent {

@@ -96,9 +96,11 @@ impl Server {
             move |place: Place, change: &Change| {
                 let zxid = (place.term << 32) as i64 | place.index as i64;
                 let outcome = state.tree.borrow_mut().apply(zxid, change);
-                let tree = state.tree.borrow();
-                state.tracker.borrow_mut().touch(change.session, tick_ns, node.now(), &tree);
-                drop(tree);
+                // Opening and attaching reach the leader's tracker at once; other requests with whom followers have heard.
+                if matches!(change.op, Op::Open { .. } | Op::Attach) {
+                    let tree = state.tree.borrow();
+                    state.tracker.borrow_mut().touch(change.session, tick_ns, node.now(), &tree);
+                }
                 state.tell_watchers(zxid);
                 outcome
             }

@@ -178,7 +178,11 @@ impl ZkApi for ZkClient {
     }
 
     fn last_answered(&self) -> u64 {
-        self.wire.last_answered()
+        self.wire.answered().last()
+    }
+
+    fn answered_before(&self, time: u64) -> u64 {
+        self.wire.answered().before(time)
     }
 
     async fn next_event(&self) -> ZkEvent {

@@ -18,7 +18,10 @@ use super::{
     errors::SESSION_EXPIRED,
     jute::{Malformed, Reader, Writer},
 };
-use crate::{api::zookeeper::ZkEvent, env::Env};
+use crate::{
+    api::{Answered, zookeeper::ZkEvent},
+    env::Env,
+};
 
 /// Longer packets are malformed (the servers' own limit is 1 MiB).
 const LENGTH_MAX: usize = 4 << 20;
@@ -43,7 +46,7 @@ pub(super) struct Wire {
     /// How the connection ended, if it did.
     ended: RefCell<Option<ZkEvent>>,
     next_xid: Cell<i32>,
-    last_answered: Cell<u64>,
+    answered: Answered,
     zxid_seen: Cell<i64>,
 }
 
@@ -72,7 +75,7 @@ impl Wire {
             news: Notify::new(),
             ended: RefCell::new(None),
             next_xid: Cell::new(1),
-            last_answered: Cell::new(asked),
+            answered: Answered::new(asked, timeout),
             zxid_seen: Cell::new(zxid_seen),
         };
         (Rc::new(wire), queue)
@@ -105,8 +108,8 @@ impl Wire {
         self.ended.borrow().is_none()
     }
 
-    pub(super) fn last_answered(&self) -> u64 {
-        self.last_answered.get()
+    pub(super) fn answered(&self) -> &Answered {
+        &self.answered
     }
 
     pub(super) fn zxid_seen(&self) -> i64 {
@@ -142,7 +145,7 @@ impl Wire {
                 },
                 () = self.env.sleep(until_ping) => {
                     ping_at = self.env.now() + third.as_nanos() as u64;
-                    if self.env.now() > self.last_answered.get() + (third * 2).as_nanos() as u64 {
+                    if self.env.now() > self.answered.last() + (third * 2).as_nanos() as u64 {
                         return self.end(ZkEvent::Disconnected);
                     }
                     self.pings.borrow_mut().push_back(self.env.now());
@@ -176,7 +179,7 @@ impl Wire {
             EVENT => return self.event(&mut reader),
             PING => {
                 let sent = self.pings.borrow_mut().pop_front();
-                self.answered(sent.unwrap_or_default());
+                self.answered.note(sent.unwrap_or_default());
             }
             _ => {
                 let first = self.pending.borrow_mut().pop_front();
@@ -184,7 +187,7 @@ impl Wire {
                     self.end(ZkEvent::Disconnected);
                     return Ok(());
                 };
-                self.answered(pending.sent);
+                self.answered.note(pending.sent);
                 // Whoever asked may have stopped waiting.
                 let _ = pending.reply.send((code, packet[16..].to_vec()));
             }
@@ -193,10 +196,6 @@ impl Wire {
             self.end(ZkEvent::Expired);
         }
         Ok(())
-    }
-
-    fn answered(&self, sent: u64) {
-        self.last_answered.set(self.last_answered.get().max(sent));
     }
 
     fn event(&self, reader: &mut Reader) -> Result<(), Malformed> {

@@ -152,6 +152,10 @@ mod tests {
             0
         }
 
+        fn answered_before(&self, _time: u64) -> u64 {
+            0
+        }
+
         async fn close(&self) -> OpResult<()> {
             not_asked()
         }

@@ -121,15 +121,32 @@ impl QueueLock {
         }
     }
 
-    /// The session lives at least its time-out from the last answered request on.
-    fn grant(&self, zk: &Rc<dyn ZkApi>, node: &Node) -> Grant {
+    /// A grant for as long as the session certainly lives.
+    ///
+    /// What a server answers by itself, as pings and reads are, proves nothing: cut off from its leader it goes on
+    /// answering for `syncLimit` ticks, while the leader ends the session. It tells the leader whom it has heard with
+    /// its answers to the leader's pings, twice a tick, on the connection on which it forwards writes (ZooKeeper's
+    /// `Learner.ping`, `LearnerHandler`). Two writes, one after the other, show that the leader has had those answers,
+    /// and so has heard of what was asked half a tick earlier. A session's time-out is at least two ticks
+    /// (`minSessionTimeout`), so a quarter of it is at least half a tick.
+    async fn grant(&self, zk: &Rc<dyn ZkApi>, node: &Node) -> OpResult<Grant> {
         let session = zk.session();
         let context = &self.session.context;
-        Grant {
+        let begun = context.env.now();
+        for _ in 0..2 {
+            // The directory's data mean nothing, and nobody watches them.
+            match zk.set_data(&node.directory, b"", -1).await? {
+                Answer::Done(_) => {}
+                other => return Err(OpError::Definite(format!("cannot write to the directory: {other:?}"))),
+            }
+        }
+        let known = zk.answered_before(begun.saturating_sub((session.timeout / 4).as_nanos() as u64));
+        let gone = Duration::from_nanos(begun.saturating_sub(known));
+        Ok(Grant {
             token: Some(node.czxid as u64),
             lease: Some(format!("{:x}", session.id)),
-            ..context.grant(zk.last_answered(), session.timeout, self.aware)
-        }
+            ..context.grant(begun, session.timeout.saturating_sub(gone), self.aware)
+        })
     }
 
     fn listen(&mut self, zk: Rc<dyn ZkApi>) {
@@ -162,7 +179,10 @@ impl Lock for QueueLock {
             return Err(self.leave(&node, failure).await);
         }
         let zk = self.session.zk().await?;
-        let grant = self.grant(&zk, &node);
+        let grant = match self.grant(&zk, &node).await {
+            Ok(grant) => grant,
+            Err(failure) => return Err(self.leave(&node, failure).await),
+        };
         self.held.insert(name.to_string(), node);
         if self.aware {
             self.listen(zk);
@@ -170,12 +190,13 @@ impl Lock for QueueLock {
         Ok(grant)
     }
 
-    /// The session is kept alive by its pings; this asks whether our node is still there.
+    /// The session is kept alive by its pings; this asks how long it certainly lives, and whether our node is still there.
     async fn renew(&mut self, name: &str) -> OpResult<Grant> {
         let node = self.held(name)?;
         let zk = self.session.zk().await?;
+        let grant = self.grant(&zk, &node).await?;
         match zk.exists(&node.path(), false).await? {
-            Some(stat) if stat.czxid == node.czxid => Ok(self.grant(&zk, &node)),
+            Some(stat) if stat.czxid == node.czxid => Ok(grant),
             _ => Err(OpError::Definite("our node is gone".into())),
         }
     }
