@@ -60,15 +60,17 @@ fn everything() -> Value {
 
 fn tables() -> String {
     let mut recipes = Builder::default();
-    recipes.push_record(["recipe", "system", "offers", "token", "what it does"]);
+    recipes.push_record(["recipe", "system", "offers", "token", "breaks", "what it does"]);
     for recipe in recipes::all() {
         let offers = serde_json::to_value(recipe.primitive).ok();
+        let broken = recipe.broken;
         recipes.push_record([
             recipe.name,
             recipe.system,
             offers.as_ref().and_then(Value::as_str).unwrap_or_default(),
             if recipe.has_token { "yes" } else { "no" },
-            recipe.summary,
+            recipe.breaks.unwrap_or_default(),
+            &broken.map_or(recipe.summary.to_owned(), |why| format!("{}; broken: {why}", recipe.summary)),
         ]);
     }
     let mut systems = Builder::default();
@@ -93,7 +95,7 @@ fn tables() -> String {
     let mut checks = Builder::default();
     checks.push_record(["check", "broken when"]);
     checkers::checks::ABOUT.iter().for_each(|(name, about)| checks.push_record([*name, *about]));
-    [(recipes, 4), (systems, 3), (faults, 2), (checks, 1)]
+    [(recipes, 5), (systems, 3), (faults, 2), (checks, 1)]
         .into_iter()
         .map(|(builder, last)| {
             let mut table = builder.build();

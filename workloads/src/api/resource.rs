@@ -35,6 +35,16 @@ pub enum Op {
         /// What the client had read in the fenced register.
         fenced_base: Option<String>,
     },
+    /// Write both, the fenced one without comparing the token: the second half of a check-then-set, whose check was
+    /// the read. What a store without a conditional write does; the token is set with the content, even to a lower one.
+    Set {
+        /// The new content, unique in the run.
+        id: String,
+        /// What the client had read in the unfenced register.
+        unfenced_base: Option<String>,
+        /// What the client had read in the fenced register.
+        fenced_base: Option<String>,
+    },
 }
 
 /// What the resource did.

@@ -3,7 +3,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Context, Instance, broken, etcd, redis, zookeeper};
-use crate::workload::Workload;
+use crate::workload::{Rates, Workload};
+
+/// Number of clients where the recipe does not ask for another.
+pub const CLIENTS: u32 = 5;
 
 /// What a recipe offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -40,6 +43,14 @@ pub struct RecipeInfo {
     pub summary: &'static str,
     /// Why it is broken by design, for those that are here to show what a check finds.
     pub broken: Option<&'static str>,
+    /// The check that finds it, for those.
+    pub breaks: Option<&'static str>,
+    /// Its fence compares the token when the resource is read, and takes the write unseen.
+    pub checks_then_sets: bool,
+    /// Number of clients unless another is asked for.
+    pub clients: u32,
+    /// How it is driven unless the experiment has rates of its own.
+    pub rates: Rates,
     /// Settings of its own.
     pub settings: &'static [SettingInfo],
     /// Makes an instance.

@@ -1,5 +1,7 @@
 //! Client-side algorithms that offer a primitive on a system: as they are published, and mended where those are broken by design.
 
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
 mod broken;
 mod context;
 mod etcd;
@@ -9,5 +11,5 @@ mod redis;
 mod zookeeper;
 
 pub use context::Context;
-pub use info::{BadRecipe, Primitive, RecipeInfo, SettingInfo, all, find, open};
+pub use info::{BadRecipe, CLIENTS, Primitive, RecipeInfo, SettingInfo, all, find, open};
 pub use instance::Instance;

@@ -51,17 +51,18 @@ impl Registers {
     /// Serves one request at `time` (nanoseconds since the run began).
     ///
     /// The fenced register refuses a token lower than the highest it has seen, in reads as in writes;
-    /// a request without token leaves it alone.
+    /// a request without token leaves it alone. [`Op::Set`] is taken unseen, and its token with it.
     pub fn apply(&mut self, time: u64, request: &Request) -> (Reply, Entry) {
         self.seq += 1;
         let pair = self.locks.entry(request.lock.clone()).or_default();
-        let accepted = request.token.map(|token| token >= pair.token_max);
+        let unseen = matches!(request.op, Op::Set { .. });
+        let accepted = request.token.map(|token| unseen || token >= pair.token_max);
         if let (Some(true), Some(token)) = (accepted, request.token) {
             pair.token_max = token;
         }
         let (op, id, unfenced_base, fenced_base) = match &request.op {
             Op::Read => ("read", None, None, None),
-            Op::Write { id, unfenced_base, fenced_base } => {
+            Op::Write { id, unfenced_base, fenced_base } | Op::Set { id, unfenced_base, fenced_base } => {
                 pair.unfenced = Some(id.clone());
                 if accepted == Some(true) {
                     pair.fenced = Some(id.clone());
@@ -130,6 +131,23 @@ mod tests {
         registers.apply(1, &write(Some(5), "0-1"));
         let (reply, entry) = registers.apply(2, &write(None, "0-2"));
         assert_eq!((reply.fenced.as_deref(), reply.fenced_refused, entry.fenced), (Some("0-1"), false, None));
+    }
+
+    #[test]
+    fn a_set_is_not_compared_and_lowers_the_token() {
+        let mut registers = Registers::default();
+        let set = |token: u64, id: &str| Request {
+            op: Op::Set { id: id.into(), unfenced_base: None, fenced_base: None },
+            ..write(Some(token), id)
+        };
+        assert!(!registers.apply(1, &read(Some(1))).0.fenced_refused, "the stale writer's check passes");
+        registers.apply(2, &set(2, "1-1"));
+        let (reply, entry) = registers.apply(3, &set(1, "0-1"));
+        assert_eq!(
+            (reply.fenced.as_deref(), entry.fenced, entry.op.as_str()),
+            (Some("0-1"), Some(true), "write")
+        );
+        assert!(!registers.apply(4, &read(Some(1))).0.fenced_refused, "it has the lower token now");
     }
 
     #[test]

@@ -88,17 +88,7 @@ pub struct Rates {
 
 impl Default for Rates {
     fn default() -> Rates {
-        Rates {
-            locks: 1,
-            think_ms: (5, 60),
-            wait_percent: (30, 90),
-            hold_percent: (2, 10),
-            lease_hold_percent: (100, 300),
-            write_every_ms: (40, 120),
-            renew_at_percent: 67,
-            call_limit_ms: 0,
-            stop_limit_ms: 0,
-        }
+        Rates::DEFAULT
     }
 }
 
@@ -119,6 +109,19 @@ pub enum BadConfig {
 }
 
 impl Rates {
+    /// What suits a TTL of seconds.
+    pub const DEFAULT: Rates = Rates {
+        locks: 1,
+        think_ms: (5, 60),
+        wait_percent: (30, 90),
+        hold_percent: (2, 10),
+        lease_hold_percent: (100, 300),
+        write_every_ms: (40, 120),
+        renew_at_percent: 67,
+        call_limit_ms: 0,
+        stop_limit_ms: 0,
+    };
+
     /// Looks for values that make no sense.
     pub fn check(&self) -> Result<(), BadConfig> {
         let spans = [

@@ -114,7 +114,11 @@ impl Client {
         let id = format!("{}-{}", self.journal.process, self.writes);
         let mut value = subject(&hold.lock, hold.grant.token);
         value["id"] = json!(id);
-        let op = Op::Write { id, unfenced_base: read.unfenced.clone(), fenced_base: read.fenced.clone() };
+        let (unfenced_base, fenced_base) = (read.unfenced.clone(), read.fenced.clone());
+        let op = match self.info.checks_then_sets {
+            true => Op::Set { id, unfenced_base, fenced_base },
+            false => Op::Write { id, unfenced_base, fenced_base },
+        };
         self.request(hold, "write", value, op, |reply| json!({ "seq": reply.seq })).await
     }
 

@@ -1,5 +1,7 @@
 //! Workloads: a client's loop on a recipe and the protected resource, recorded as a history.
 
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
 mod client;
 mod config;
 mod control;

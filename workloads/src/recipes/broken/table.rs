@@ -1,12 +1,12 @@
 use super::token::{Source, WithToken};
 use crate::{
     recipes::{
-        Instance, Primitive, RecipeInfo, SettingInfo,
+        CLIENTS, Instance, Primitive, RecipeInfo, SettingInfo,
         etcd::{self, LeaseLock},
         redis::{self, SetNx},
         zookeeper::{self, QueueLock},
     },
-    workload::Workload,
+    workload::{Rates, Workload},
 };
 
 const BASE: RecipeInfo = RecipeInfo {
@@ -20,11 +20,19 @@ const BASE: RecipeInfo = RecipeInfo {
     source: "a handbook's chapter on consensus and coordination",
     summary: "",
     broken: Some(""),
+    breaks: None,
+    checks_then_sets: false,
+    clients: CLIENTS,
+    rates: Rates::DEFAULT,
     settings: &[],
     build: |context| Instance::Lock(Box::new(SetNx::new(context, false, false))),
 };
 
 const REDIS_SETTINGS: &[SettingInfo] = &[redis::RETRY];
+
+/// As published, the lock is waited for without a limit: a waiter that gave up would free those behind it.
+/// With two clients each waits for the holder itself, whose node goes while it is being looked for.
+const PATIENT: Rates = Rates { wait_percent: (2000, 2000), stop_limit_ms: 3000, ..Rates::DEFAULT };
 
 /// Every recipe that is here to be found broken.
 pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
@@ -32,6 +40,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
         name: "redis/release-without-compare",
         summary: "redis/set-nx, released by a plain DEL",
         broken: Some("a holder that was too slow deletes its successor's lock"),
+        breaks: Some("promise"),
         settings: REDIS_SETTINGS,
         build: |context| {
             let lock = SetNx::new(context, false, false);
@@ -44,6 +53,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
         has_token: true,
         summary: "redis/set-nx with a fencing token counted in the client",
         broken: Some("each client counts for itself: tokens repeat and go back"),
+        breaks: Some("token"),
         settings: REDIS_SETTINGS,
         build: |context| {
             let lock = SetNx::new(context, false, false);
@@ -52,11 +62,25 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
         ..BASE
     },
     RecipeInfo {
+        name: "redis/check-then-set",
+        has_token: true,
+        summary: "redis/set-nx-fenced before a store that compares the token when it is read, and then takes the write",
+        broken: Some(
+            "a newer holder's write can come between the check and the set: the stale write lands after it",
+        ),
+        breaks: Some("fencing"),
+        checks_then_sets: true,
+        settings: REDIS_SETTINGS,
+        build: |context| Instance::Lock(Box::new(SetNx::new(context, true, false))),
+        ..BASE
+    },
+    RecipeInfo {
         name: "etcd/put-without-compare",
         system: "etcd",
         has_token: true,
         summary: "a lease and a plain put of the lock's key",
         broken: Some("the put succeeds whoever holds the key"),
+        breaks: Some("exclusion"),
         build: |context| {
             let lock = LeaseLock::new(context, false);
             Instance::Lock(Box::new(lock.with(etcd::Flaw::PutWithoutCompare)))
@@ -69,6 +93,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
         has_token: true,
         summary: "etcd/lease-lock with the lease's number as fencing token",
         broken: Some("lease numbers are in no order"),
+        breaks: Some("token"),
         build: |context| {
             Instance::Lock(Box::new(WithToken::new(LeaseLock::new(context, false), Source::LeaseId)))
         },
@@ -80,6 +105,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
         has_token: true,
         summary: "zookeeper/lock with the node's version as fencing token",
         broken: Some("the version of a new node is always 0"),
+        breaks: Some("token"),
         build: |context| {
             Instance::Lock(Box::new(WithToken::new(QueueLock::new(context, false), Source::NodeVersion)))
         },
@@ -93,6 +119,9 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
         broken: Some(
             "a deletion between the list and the watch is missed: the waiter, and all behind it, are stuck",
         ),
+        breaks: Some("liveness"),
+        clients: 2,
+        rates: PATIENT,
         build: |context| {
             let lock = QueueLock::new(context, false);
             Instance::Lock(Box::new(lock.with(zookeeper::Flaw::WatchAfterRead)))

@@ -1,7 +1,7 @@
 use super::{lease_lock::LeaseLock, server_lock::ServerLock};
 use crate::{
-    recipes::{Instance, Primitive, RecipeInfo},
-    workload::Workload,
+    recipes::{CLIENTS, Instance, Primitive, RecipeInfo},
+    workload::{Rates, Workload},
 };
 
 /// Fields that most recipes here share.
@@ -16,6 +16,10 @@ const BASE: RecipeInfo = RecipeInfo {
     source: "etcd.io, \"Lock\" and \"Lease\" of the v3 API; the usual lease-based leader election",
     summary: "",
     broken: None,
+    breaks: None,
+    checks_then_sets: false,
+    clients: CLIENTS,
+    rates: Rates::DEFAULT,
     settings: &[],
     build: |context| Instance::Lock(Box::new(LeaseLock::new(context, true))),
 };

@@ -1,7 +1,7 @@
 use super::{redlock::Redlock, set_nx::SetNx};
 use crate::{
-    recipes::{Instance, Primitive, RecipeInfo, SettingInfo},
-    workload::Workload,
+    recipes::{CLIENTS, Instance, Primitive, RecipeInfo, SettingInfo},
+    workload::{Rates, Workload},
 };
 
 /// Of the recipes that try again and again.
@@ -20,6 +20,10 @@ const BASE: RecipeInfo = RecipeInfo {
     source: "redis.io, SET command: \"Patterns\"",
     summary: "",
     broken: None,
+    breaks: None,
+    checks_then_sets: false,
+    clients: CLIENTS,
+    rates: Rates::DEFAULT,
     settings: &[RETRY],
     build: |context| Instance::Lock(Box::new(SetNx::new(context, false, false))),
 };

@@ -1,7 +1,7 @@
 use super::queue_lock::QueueLock;
 use crate::{
-    recipes::{Instance, Primitive, RecipeInfo},
-    workload::Workload,
+    recipes::{CLIENTS, Instance, Primitive, RecipeInfo},
+    workload::{Rates, Workload},
 };
 
 /// Fields that the recipes here share.
@@ -16,6 +16,10 @@ const BASE: RecipeInfo = RecipeInfo {
     source: "zookeeper.apache.org, \"Recipes and Solutions: Locks, Leader Election\"",
     summary: "",
     broken: None,
+    breaks: None,
+    checks_then_sets: false,
+    clients: CLIENTS,
+    rates: Rates::DEFAULT,
     settings: &[],
     build: |context| Instance::Lock(Box::new(QueueLock::new(context, true))),
 };
