@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use workloads::workload::{Rates, Workload};
 
-use super::{Expectation, On, snippet};
+use super::{Expectation, On, SimTable, snippet};
 use crate::error::{Error, Result};
 
 /// An experiment as it is written. What is absent takes a default or a flag.
@@ -50,6 +50,9 @@ pub struct ExperimentFile {
     /// Rates of the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<Spanned<Rates>>,
+    /// The simulated network and disks; real servers have their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sim: Option<Spanned<SimTable>>,
     /// The faults, drawn from the seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<Spanned<FaultsTable>>,

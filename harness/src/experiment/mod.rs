@@ -2,6 +2,7 @@
 
 mod file;
 mod resolve;
+mod simulation;
 mod snippet;
 
 use std::{collections::BTreeMap, time::Duration};
@@ -14,7 +15,7 @@ use workloads::{
     workload::{Rates, Workload},
 };
 
-pub use self::{file::ExperimentFile, resolve::Flags};
+pub use self::{file::ExperimentFile, resolve::Flags, simulation::SimTable};
 use crate::systems::System;
 
 /// Which world to run in.
@@ -82,6 +83,8 @@ pub struct Experiment {
     pub settings: BTreeMap<String, String>,
     /// Rates of the workload.
     pub rates: Rates,
+    /// The simulated network and disks.
+    pub sim: SimTable,
     /// The faults asked for.
     pub faults: Plan,
     /// The faults drawn or given.

@@ -108,15 +108,24 @@ impl Experiment {
             &format!("{} has", system.name),
             place,
         )?;
-        let clients =
-            number(flags.clients, &file.clients, "--clients", 5, 1..=CLIENTS_MAX, "a run has", place)?;
+        let clients = number(
+            flags.clients,
+            &file.clients,
+            "--clients",
+            recipe.clients,
+            1..=CLIENTS_MAX,
+            "a run has",
+            place,
+        )?;
         let version = version(file, flags, system, place)?;
         let settings = settings(file, flags, recipe, system, place)?;
         let seed = flags.seed.or(file.seed).unwrap_or_else(random_seed);
         let faults = plan(file, flags, place)?;
         check_targets(&faults, system, file, place)?;
         let (schedule, scheduled) = schedule(file, flags, &faults, seed, time_ms, ttl_ms, place)?;
-        let rates = rates(file, flags, place)?;
+        let rates = rates(file, flags, recipe, place)?;
+        let sim = file.sim.as_ref().map(|sim| *sim.get_ref()).unwrap_or_default();
+        sim.check().map_err(|why| place.wrong(file.sim.as_ref().map(Spanned::span), "", &why))?;
         let name = file.name.as_ref().map_or(recipe.name, |name| name.get_ref().as_str());
         check_name(name, file, place)?;
         Ok(Experiment {
@@ -133,6 +142,7 @@ impl Experiment {
             image: flags.image.clone().or_else(|| file.system.image.clone()),
             settings,
             rates,
+            sim,
             faults,
             schedule,
             scheduled,
@@ -173,6 +183,7 @@ impl Experiment {
                 })
                 .collect(),
             rates: Some(Spanned::new(0..0, self.rates.clone())),
+            sim: (!self.sim.is_default()).then(|| Spanned::new(0..0, self.sim)),
             faults: None,
             schedule: self.schedule.faults.iter().map(|fault| Spanned::new(0..0, fault.clone())).collect(),
         };

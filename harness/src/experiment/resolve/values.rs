@@ -7,7 +7,7 @@ use nemesis::{
     suggest,
 };
 use toml::Spanned;
-use workloads::workload::Rates;
+use workloads::{recipes::RecipeInfo, workload::Rates};
 
 use super::{Flags, Place};
 use crate::{
@@ -67,8 +67,8 @@ pub fn number(
 }
 
 /// What the file says, checked, and the rate of the command line.
-pub fn rates(file: &ExperimentFile, flags: &Flags, place: &Place<'_>) -> Result<Rates> {
-    let mut rates = file.rates.as_ref().map(|rates| rates.get_ref().clone()).unwrap_or_default();
+pub fn rates(file: &ExperimentFile, flags: &Flags, recipe: &RecipeInfo, place: &Place<'_>) -> Result<Rates> {
+    let mut rates = file.rates.as_ref().map_or(&recipe.rates, Spanned::get_ref).clone();
     let span = file.rates.as_ref().map(Spanned::span);
     rates.check().map_err(|error| place.wrong(span, "", &error.to_string()))?;
     if let Some(rate) = flags.rate {

@@ -28,22 +28,18 @@ impl SimWorld {
             let key = (target.clone(), fault.kind);
             self.inner.borrow_mut().active.entry(key).or_default().push((fault.id, offset_ns));
             let Some(node) = self.node(target) else { continue };
-            let shown = match fault.kind {
-                FaultKind::Pause => {
-                    node.pause();
-                    json!({ "state": if node.is_paused() { "T" } else { "gone" } })
-                }
-                FaultKind::Kill => json!({ "killed": node.kill() }),
-                FaultKind::Clock => {
-                    node.set_clock_offset(offset_ns);
-                    json!({ "offset_ns": node.clock_offset() })
-                }
-                FaultKind::Partition => json!({}),
-            };
+            let mut shown = strike(&node, fault.kind, offset_ns);
+            if fault.kind == FaultKind::Kill
+                && let Some(lost) = self.cut_power(target)
+            {
+                shown["unsynced_lost"] = json!(lost);
+            }
             evidence.insert(target.clone(), shown);
         }
         for cut in &injection.cuts {
             self.cut(fault.id, cut);
+            let rules = json!({ "rules_for": cut.peers, "direction": cut.direction });
+            evidence.insert(cut.node.clone(), rules);
         }
         Applied { at: self.run_time(), result: result_of(fault.kind, &evidence), evidence }
     }
@@ -65,18 +61,18 @@ impl SimWorld {
                 FaultKind::Pause if left.is_empty() => {
                     node.resume();
                     healed &= !node.is_paused();
-                    json!({ "state": if node.is_paused() { "T" } else { "S" } })
+                    json!({ "state": if node.is_paused() { "T" } else { "S" }, "pids": [node.starts()] })
                 }
                 FaultKind::Kill if left.is_empty() => {
                     let starts = self.start_again(target, &node, injection).await;
                     healed &= node.is_alive();
-                    json!({ "starts": starts })
+                    json!({ "new_pid": starts })
                 }
                 FaultKind::Clock => {
                     let offset = left.last().map_or(0, |(_, offset)| *offset);
                     node.set_clock_offset(offset);
                     healed &= node.clock_offset() == offset;
-                    json!({ "offset_ns": node.clock_offset() })
+                    clock_evidence(&node, offset)
                 }
                 _ => json!({ "left_to": left.iter().map(|(fault, _)| fault).collect::<Vec<_>>() }),
             };
@@ -87,6 +83,12 @@ impl SimWorld {
             _ => FaultResult::Installed,
         };
         Healed { fault: Applied { at: self.run_time(), result, evidence }, healed }
+    }
+
+    /// Where kills are power cuts: loses what the server's disk has not synced; how many records that were.
+    fn cut_power(&self, target: &str) -> Option<usize> {
+        let inner = self.inner.borrow();
+        inner.services.get(target).filter(|_| inner.power_cut)?.lose_unsynced()
     }
 
     /// Takes the fault off a node; returns what is left of its kind there.
@@ -156,16 +158,44 @@ impl SimWorld {
     }
 }
 
-/// A pause shows state T, a kill a dead process, a clock its offset; a cut shows at its end whether it met anything.
+/// Does it to one node, and shows what its agent would show. A simulated process' pid is the number of its start.
+fn strike(node: &Node, kind: FaultKind, offset_ns: i64) -> Value {
+    let pid = node.starts();
+    let dead = || json!({ "error": "its process does not run" });
+    match kind {
+        FaultKind::Pause if node.is_alive() => {
+            node.pause();
+            json!({ "state": if node.is_paused() { "T" } else { "R" }, "pids": [pid] })
+        }
+        FaultKind::Kill if node.kill() => json!({ "pid": pid, "signal": "SIGKILL" }),
+        FaultKind::Pause | FaultKind::Kill => dead(),
+        FaultKind::Clock => {
+            node.set_clock_offset(offset_ns);
+            clock_evidence(node, offset_ns)
+        }
+        FaultKind::Partition => json!({}),
+    }
+}
+
+/// Where the clock was put and, where a process runs that could be asked, where it is.
+fn clock_evidence(node: &Node, wanted_ns: i64) -> Value {
+    let ms = |ns: i64| ns / 1_000_000;
+    match node.is_alive() {
+        true => {
+            json!({ "offset_ms": ms(wanted_ns), "pids": [node.starts()], "observed_ms": [ms(node.clock_offset())] })
+        }
+        false => json!({ "offset_ms": 0, "note": "its process does not run; the next one will have it" }),
+    }
+}
+
+/// Failed if it failed anywhere, as on containers; a cut shows at its end whether it met anything.
 fn result_of(kind: FaultKind, evidence: &Evidence) -> FaultResult {
-    let shows = |shown: &Value| match kind {
-        FaultKind::Pause => shown["state"] == "T",
-        FaultKind::Kill => shown["killed"] == true,
-        FaultKind::Clock => shown["offset_ns"] != 0,
-        FaultKind::Partition => shown["packets"].as_u64().is_none_or(|packets| packets > 0),
+    let idle = |shown: &Value| {
+        kind == FaultKind::Partition && shown["packets"].as_u64().is_some_and(|packets| packets == 0)
     };
-    match evidence.values().any(shows) {
-        true => FaultResult::Installed,
-        false => FaultResult::NoEffect,
+    match () {
+        () if evidence.values().any(|shown| shown.get("error").is_some()) => FaultResult::Failed,
+        () if evidence.values().all(idle) => FaultResult::NoEffect,
+        () => FaultResult::Installed,
     }
 }

@@ -18,10 +18,10 @@ use workloads::{
 };
 
 use self::{services::Service, stores::SimStores};
-use super::{Node, NodeId, Sim, resource};
+use super::{Node, NodeId, Sim, net::Quality, resource};
 use crate::{
     error::{Error, Result},
-    experiment::Experiment,
+    experiment::{Experiment, SimTable},
     world::{Applied, Healed, Injection, Nodes, World, WorldEvent, WorldSink, client_configs},
 };
 
@@ -45,6 +45,8 @@ struct Inner {
     phase: Phase,
     stores: Option<Rc<stores::Directory>>,
     sink: Option<WorldSink>,
+    /// Kills lose what disks have not synced.
+    power_cut: bool,
     /// Faults under way, by node and kind, oldest first, with their clock offset in nanoseconds.
     active: BTreeMap<(String, FaultKind), Vec<(u32, i64)>>,
     /// Packets that cuts had taken when a partition began, by fault and node.
@@ -78,8 +80,10 @@ impl SimWorld {
             resource: "resource".into(),
         };
         let all = names.servers.iter().chain(&names.clients).chain([&names.resource]);
-        let nodes = all.map(|name| (name.clone(), self.harness.sibling(name))).collect();
+        let nodes: BTreeMap<_, _> = all.map(|name| (name.clone(), self.harness.sibling(name))).collect();
+        link(&nodes, &experiment.sim);
         let mut inner = self.inner.borrow_mut();
+        inner.power_cut = experiment.sim.power_cut;
         inner.nodes = nodes;
         inner.names = names.clone();
         names
@@ -116,6 +120,19 @@ impl SimWorld {
     fn endpoint(name: &str) -> Endpoint {
         Endpoint { node: name.to_owned(), addr: format!("sim:{name}") }
     }
+}
+
+/// Every way between two nodes is as the experiment says.
+fn link(nodes: &BTreeMap<String, Node>, sim: &SimTable) {
+    let quality = Quality {
+        delay_ns: sim.delay_us * 1000,
+        jitter_ns: sim.jitter_us * 1000,
+        loss_ppm: sim.loss_ppm,
+        duplicate_ppm: sim.duplicate_ppm,
+        reorder_ppm: sim.reorder_ppm,
+    };
+    let pairs = nodes.values().flat_map(|from| nodes.values().map(move |to| (from, to)));
+    pairs.filter(|_| !sim.is_default()).for_each(|(from, to)| from.set_quality(to.id(), quality));
 }
 
 #[async_trait(?Send)]

@@ -82,6 +82,14 @@ impl Service {
         }
     }
 
+    /// A power cut; how many records it lost, for servers whose disk is modelled with a cache.
+    pub(super) fn lose_unsynced(&self) -> Option<usize> {
+        match self {
+            Service::Redis { disk, .. } => Some(disk.lose_unsynced()),
+            Service::Etcd { .. } | Service::Zookeeper { .. } => None,
+        }
+    }
+
     /// Whether clients can use it.
     pub(super) fn is_ready(&self) -> bool {
         match self {
