@@ -12,6 +12,7 @@ pub mod judgement;
 pub mod junit;
 pub mod latency;
 pub mod markdown;
+pub mod messages;
 pub mod plots;
 pub mod run;
 pub mod table;

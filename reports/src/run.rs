@@ -2,7 +2,7 @@
 
 use checkers::history::{Event, ResourceEntry};
 
-use crate::judgement::Judgement;
+use crate::{judgement::Judgement, messages::Message};
 
 /// Everything a report is made of. All of it has been judged already.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub struct RunData {
     pub events: Vec<Event>,
     /// Lines of the protected resource's own log, where there is one.
     pub resource: Option<Vec<ResourceEntry>>,
+    /// What was sent in a simulated run, in order of sending, where that was recorded.
+    pub messages: Vec<Message>,
     /// Names of the servers, so that each gets its lane even when no fault hit it.
     pub servers: Vec<String>,
     /// What a reader needs to trust or repeat the run, in the order in which to show it.

@@ -95,6 +95,7 @@ impl Outline {
             },
             events,
             resource: None,
+            messages: Vec::new(),
             servers: Vec::new(),
             metadata: Vec::new(),
             repeat: self.repeat.clone(),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use checkers::verdict::Verdict;
-use reports::{judgement::Judgement, run::RunData, table};
+use reports::{judgement::Judgement, messages::Message, run::RunData, table};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -29,6 +29,9 @@ pub fn announce(experiment: &Experiment, engine: &Engine) {
         experiment.time,
         experiment.seed
     );
+    if !experiment.sim.is_default() {
+        eprintln!("[sim] says nothing about real servers: their network and disks are as they are");
+    }
     if experiment.schedule.faults.is_empty() {
         eprintln!("no faults");
     } else {
@@ -95,6 +98,7 @@ pub fn run_data(
         judgement: judged.judgement,
         events: judged.history.events().collect(),
         resource: Some(judged.history.resource),
+        messages: messages(folder),
         servers: nodes.servers.clone(),
         metadata: metadata(experiment, facts),
         repeat: repeat.to_string(),
@@ -104,6 +108,12 @@ pub fn run_data(
             ("run".into(), folder.path().display().to_string()),
         ],
     }
+}
+
+/// What a simulated run left beside its history; nothing where it was not recorded.
+fn messages(folder: &RunFolder) -> Vec<Message> {
+    let text = folder.read(super::simulate::MESSAGES).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 fn metadata(experiment: &Experiment, facts: &Map<String, Value>) -> Vec<(String, String)> {

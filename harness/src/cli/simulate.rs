@@ -4,13 +4,16 @@ use std::{path::Path, rc::Rc};
 
 use super::{RunArgs, output, run};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     experiment::{Experiment, On},
     recorder::Recorder,
     run::{Progress, Silent, judge, progress::Shown},
     sim::run::{Simulated, WORLD, simulate},
     store::RunFolder,
 };
+
+/// What was sent, beside the history.
+pub const MESSAGES: &str = "messages.jsonl";
 
 /// Runs the experiment in the simulation and returns the exit code that its verdict asks for.
 pub fn main(args: &RunArgs, experiment: Experiment) -> Result<u8> {
@@ -19,7 +22,7 @@ pub fn main(args: &RunArgs, experiment: Experiment) -> Result<u8> {
         output::announce_simulated(&experiment);
     }
     let progress: Rc<dyn Progress> = if args.json { Rc::new(Silent) } else { Rc::new(Shown::new()) };
-    let stored = store(&args.store, experiment, progress, false)?;
+    let stored = store(&args.store, experiment, progress)?;
     finish(args, stored)
 }
 
@@ -33,21 +36,14 @@ pub struct Stored {
     pub simulated: Simulated,
 }
 
-/// Runs an experiment and leaves its history, its log and its messages, where they were asked for, in the store.
-pub fn store(
-    store: &Path,
-    experiment: Experiment,
-    progress: Rc<dyn Progress>,
-    messages: bool,
-) -> Result<Stored> {
+/// Runs an experiment and leaves its history, its log and its messages in the store.
+pub fn store(store: &Path, experiment: Experiment, progress: Rc<dyn Progress>) -> Result<Stored> {
     let folder = RunFolder::create(store, &experiment.name)?;
     let experiment = Rc::new(experiment);
     folder.write("experiment.toml", experiment.to_toml()?)?;
     let recorder = Rc::new(Recorder::create(folder.path())?);
-    let simulated = simulate(&experiment, recorder, progress, messages);
-    if messages {
-        folder.write("messages.txt", diagram(&simulated))?;
-    }
+    let simulated = simulate(&experiment, recorder, progress, true);
+    folder.write(MESSAGES, lines(&simulated)?)?;
     Ok(Stored { folder, experiment, simulated })
 }
 
@@ -63,14 +59,12 @@ pub fn finish(args: &RunArgs, stored: Stored) -> Result<u8> {
     run::finish(args, &experiment, &folder, judged, outcome, &facts)
 }
 
-/// One line a message: when it was sent, how long it took, from whom to whom, what it said.
-fn diagram(simulated: &Simulated) -> String {
-    let line = |(from, to, arrow): &(String, String, crate::sim::net::Arrow)| {
-        let took = match arrow.arrived {
-            Some(arrived) => format!("{:>9.3} ms", (arrived - arrow.sent) as f64 / 1e6),
-            None => "        lost".to_owned(),
-        };
-        format!("{:>12.3} ms  {took}  {from} -> {to}  {}\n", arrow.sent as f64 / 1e6, arrow.label)
-    };
-    simulated.messages.iter().map(line).collect()
+/// One line of JSON a message, in order of sending.
+fn lines(simulated: &Simulated) -> Result<String> {
+    let mut text = String::new();
+    for message in &simulated.messages {
+        text += &serde_json::to_string(message).map_err(|error| Error::Harness(error.to_string()))?;
+        text.push('\n');
+    }
+    Ok(text)
 }

@@ -3,9 +3,11 @@
 use std::rc::Rc;
 
 use checkers::history::{History, ResourceEntry};
+use reports::messages::Message;
 use serde_json::{Map, Value, json};
+use workloads::env::EnvApi;
 
-use super::{Sim, net::Arrow, world::SimWorld};
+use super::{Sim, world::SimWorld};
 use crate::{
     error::{Error, Result},
     experiment::Experiment,
@@ -26,8 +28,8 @@ pub struct Simulated {
     pub trace: u64,
     /// Nanoseconds of virtual time.
     pub time_ns: u64,
-    /// The messages, where they were asked for, with the names of the nodes.
-    pub messages: Vec<(String, String, Arrow)>,
+    /// The messages since the run began, in order of sending, where they were asked for.
+    pub messages: Vec<Message>,
 }
 
 /// Runs an experiment in virtual time, on this thread, to its end. Not within an asynchronous runtime, whose budgets would get between the tasks.
@@ -52,9 +54,29 @@ pub fn simulate(
     let mut facts = crate::world::World::facts(&*world);
     facts.insert("trace".into(), json!(format!("{trace:016x}")));
     facts.insert("virtual_ms".into(), json!(sim.now() / 1_000_000));
-    let named = |arrow: Arrow| (world.name_of(arrow.from), world.name_of(arrow.to), arrow);
-    let messages = sim.take_messages().into_iter().map(named).collect();
+    let origin = sim.now() - EnvApi::now(&sim.harness());
+    let mut messages: Vec<Message> = Vec::new();
+    for arrow in sim.take_messages().into_iter().filter(|arrow| arrow.sent >= origin) {
+        messages.push(Message {
+            from: world.name_of(arrow.from),
+            to: world.name_of(arrow.to),
+            sent_ns: arrow.sent - origin,
+            arrived_ns: arrow.arrived.map(|arrived| arrived - origin),
+            says: words_of(&arrow.label),
+        });
+    }
+    messages.sort_by_key(|message| message.sent_ns);
     Simulated { outcome, facts, trace, time_ns: sim.now(), messages }
+}
+
+/// A call's number before what it says, without the frame: `Call(7, Get("a"))` is `7: Get("a")`.
+fn words_of(label: &str) -> String {
+    let framed = ["Call(", "Say("].iter().find_map(|frame| label.strip_prefix(frame));
+    let inside = framed.and_then(|rest| rest.strip_suffix(')'));
+    match inside.and_then(|inside| inside.split_once(", ")) {
+        Some((number, says)) => format!("{number}: {says}"),
+        None => label.to_owned(),
+    }
 }
 
 /// A simulated run that was judged without touching a file.
@@ -87,4 +109,16 @@ pub fn try_out(experiment: &Rc<Experiment>) -> Result<Tried> {
     history.resource = resource.map_err(|error| Error::Harness(format!("the resource's log: {error}")))?;
     let judged = judge_history(history, experiment, &simulated.outcome, WORLD, None);
     Ok(Tried { judged, trace: simulated.trace, time_ns: simulated.time_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words_of;
+
+    #[test]
+    fn frames_are_taken_off() {
+        assert_eq!(words_of("Call(7, Get(\"a\", 1))"), "7: Get(\"a\", 1)");
+        assert_eq!(words_of("Say(7, Nil)"), "7: Nil");
+        assert_eq!(words_of("Append { term: 3 }"), "Append { term: 3 }");
+    }
 }

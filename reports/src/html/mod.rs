@@ -9,6 +9,7 @@ mod sections;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::{
+    messages,
     plots::{self, PlotError},
     run::RunData,
     timeline::{LaneKind, Timeline},
@@ -16,8 +17,8 @@ use crate::{
     words,
 };
 
-const STYLE: &str = include_str!("page/page.css");
-const SCRIPTS: [&str; 11] = [
+const STYLES: [&str; 2] = [include_str!("page/page.css"), include_str!("page/messages.css")];
+const SCRIPTS: [&str; 12] = [
     include_str!("page/model.js"),
     include_str!("page/view.js"),
     include_str!("page/signs.js"),
@@ -28,6 +29,7 @@ const SCRIPTS: [&str; 11] = [
     include_str!("page/jump.js"),
     include_str!("page/input.js"),
     include_str!("page/legend.js"),
+    include_str!("page/messages.js"),
     include_str!("page/main.js"),
 ];
 /// Nothing may be fetched, whatever a history tries to smuggle in.
@@ -52,13 +54,14 @@ pub fn render(run: &RunData) -> Result<String, PlotError> {
                 meta name="color-scheme" content="light dark";
                 link rel="icon" href="data:,";
                 title { (title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(STYLES.concat())) }
             }
             body {
                 (sections::top(run))
                 main {
                     (sections::violations(run))
                     (drawing(run, &timeline))
+                    (messages::section(run, &timeline))
                     (sections::checks(run))
                     (sections::outcomes(run, &timeline))
                     (sections::plots(&plots))

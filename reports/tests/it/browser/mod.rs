@@ -2,6 +2,7 @@
 //! `FENCEPOST_REQUIRE_CHROMIUM=1` demands it.
 
 mod chromium;
+mod messages;
 
 use std::{env, path::PathBuf, time::Instant};
 

@@ -2,6 +2,7 @@
 
 mod chain;
 mod lease;
+mod messages;
 mod recording;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,8 @@ use reports::{
     run::RunData,
 };
 use serde_json::{Map, Value, json};
+
+pub use messages::with_messages;
 
 use chain::{Shape, play};
 use recording::Recording;

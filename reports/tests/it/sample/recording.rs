@@ -141,6 +141,7 @@ impl Recording {
             judgement: judgement(recipe, version, told),
             events: self.events,
             resource: None,
+            messages: Vec::new(),
             servers: (1..=3).map(|i| format!("n{i}")).collect(),
             metadata: [
                 ("seed", "1"),
