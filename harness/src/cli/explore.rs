@@ -16,6 +16,9 @@ use crate::{
 /// Runs that shrinking may take.
 const SHRINK_RUNS_MAX: u32 = 2000;
 
+/// Seeds of unknown runs that are printed.
+const UNKNOWN_TOLD: usize = 10;
+
 /// Explores, and leaves the first violation in the store; 1 when there was one.
 pub fn main(args: ExploreArgs) -> Result<u8> {
     let resolved = Experiment::resolve(&args.run.what, &run::flags(&args.run))?;
@@ -38,8 +41,17 @@ pub fn main(args: ExploreArgs) -> Result<u8> {
         }
     })?;
     output::print(&format!("simulated: {}\n", summary(&tally)));
+    if tally.found.len() > 1 {
+        let told = |(check, runs): (&str, usize)| format!("{check} in {runs}");
+        let checks: Vec<String> = tally.by_check().into_iter().map(told).collect();
+        output::print(&format!("violated: {} runs\n", checks.join(", ")));
+    }
+    if !tally.unknown.is_empty() {
+        let seeds: Vec<String> = tally.unknown.iter().take(UNKNOWN_TOLD).map(u64::to_string).collect();
+        output::print(&format!("nothing certain with seed {}\n", seeds.join(", ")));
+    }
     match tally.found.first() {
-        None => Ok(if tally.unknown == tally.runs { exit::UNKNOWN } else { exit::OK }),
+        None => Ok(if tally.unknown.len() as u64 == tally.runs { exit::UNKNOWN } else { exit::OK }),
         Some(found) => show(&args, &campaign, found),
     }
 }
@@ -56,7 +68,7 @@ fn summary(tally: &Tally) -> String {
         percent(share),
         percent(low),
         percent(high),
-        tally.unknown
+        tally.unknown.len()
     )
 }
 
@@ -81,7 +93,7 @@ fn show(args: &ExploreArgs, campaign: &Campaign, found: &Found) -> Result<u8> {
             experiment = smallest.experiment;
         }
     }
-    let stored = simulate::store(&args.run.store, experiment, Rc::new(Silent), args.shrink)?;
+    let stored = simulate::store(&args.run.store, experiment, Rc::new(Silent))?;
     let path = stored.folder.path().display().to_string();
     let code = simulate::finish(&args.run, stored)?;
     output::print(&format!(

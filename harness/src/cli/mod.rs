@@ -101,8 +101,8 @@ struct ExploreArgs {
 /// What `replay` takes.
 #[derive(Debug, Args)]
 struct ReplayArgs {
-    /// A run's folder, such as store/latest
-    #[arg(value_name = "RUN")]
+    /// A run's folder, such as store/latest, or its experiment file
+    #[arg(value_name = "RUN|FILE.toml")]
     what: String,
     /// Where: sim repeats the run exactly, docker plays its faults to real servers
     #[arg(long, value_enum)]

@@ -1,6 +1,13 @@
 //! Campaigns: many seeds of one experiment, over all cores. Each seed is a simulation of its own on one thread.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "it times whole simulations, from outside"
+)]
+
 use std::{
+    collections::BTreeMap,
     rc::Rc,
     sync::{
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -37,7 +44,7 @@ pub struct Campaign {
 pub struct Found {
     /// The seed.
     pub seed: u64,
-    /// The checks that were violated.
+    /// The checks that were violated, in the order of reports: what others follow from first.
     pub checks: Vec<String>,
 }
 
@@ -48,8 +55,8 @@ pub struct Tally {
     pub runs: u64,
     /// Those that broke a promise, by seed.
     pub found: Vec<Found>,
-    /// Those about which nothing certain can be said.
-    pub unknown: u64,
+    /// Seeds of those about which nothing certain can be said.
+    pub unknown: Vec<u64>,
     /// Virtual time of all runs, nanoseconds.
     pub virtual_ns: u64,
     /// Real time.
@@ -60,6 +67,16 @@ impl Tally {
     /// Share of the runs that broke a promise, with its 95 % interval.
     pub fn rate(&self) -> (f64, f64, f64) {
         wilson(self.found.len() as u64, self.runs)
+    }
+
+    /// In how many runs each check was violated, in the order of reports.
+    pub fn by_check(&self) -> Vec<(&str, usize)> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        let violated = self.found.iter().flat_map(|found| &found.checks);
+        violated.for_each(|check| *counts.entry(check).or_default() += 1);
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by_key(|(check, _)| reports::violations::rank(check));
+        counts
     }
 
     /// Runs a second.
@@ -120,6 +137,7 @@ pub fn explore(campaign: &Campaign, mut tell: impl FnMut(&Tally)) -> Result<Tall
             }
         }
         tally.found.sort_by_key(|found| found.seed);
+        tally.unknown.sort_unstable();
         tally.elapsed = begun.elapsed();
         failed.map_or(Ok(tally), Err)
     })
@@ -136,7 +154,8 @@ fn one(base: &Experiment, seed: u64) -> Result<One> {
     let tried = try_out(&Rc::new(with_seed(base, seed)?))?;
     let judgement = tried.judged.judgement;
     let violated = judgement.checks.iter().filter(|(_, check)| check.verdict == Verdict::Invalid);
-    let checks = violated.map(|(name, _)| name.clone()).collect();
+    let mut checks: Vec<String> = violated.map(|(name, _)| name.clone()).collect();
+    checks.sort_by_key(|check| reports::violations::rank(check));
     Ok(One { seed, verdict: judgement.verdict, checks, time_ns: tried.time_ns })
 }
 
@@ -146,7 +165,7 @@ impl Tally {
         self.virtual_ns += run.time_ns;
         match run.verdict {
             Verdict::Invalid => self.found.push(Found { seed: run.seed, checks: run.checks }),
-            Verdict::Unknown => self.unknown += 1,
+            Verdict::Unknown => self.unknown.push(run.seed),
             Verdict::Valid => {}
         }
     }
@@ -176,5 +195,16 @@ mod tests {
         let (_, low, high) = wilson(0, 2000);
         assert!(low < 1e-9 && (high - 0.001_917).abs() < 0.000_01);
         assert_eq!(wilson(0, 0), (0.0, 0.0, 1.0));
+    }
+
+    #[test]
+    fn checks_are_counted_by_run() {
+        let found = |seed, checks: &[&str]| Found {
+            seed,
+            checks: checks.iter().map(|check| (*check).to_owned()).collect(),
+        };
+        let found = vec![found(1, &["exclusion", "damage"]), found(2, &["damage"])];
+        let tally = Tally { found, ..Tally::default() };
+        assert_eq!(tally.by_check(), [("exclusion", 1), ("damage", 2)]);
     }
 }

@@ -4,6 +4,7 @@
 use std::{rc::Rc, time::Duration};
 
 use checkers::{history::EventKind, verdict::Verdict};
+use nemesis::{schedule::ScheduledFault, target::Target};
 
 use super::run::try_out;
 use crate::{error::Result, experiment::Experiment};
@@ -15,6 +16,8 @@ pub struct Size {
     pub faults: usize,
     /// Number of clients.
     pub clients: u32,
+    /// Faults that leave to chance which client they hit: the holder says more, and is found on real servers too.
+    pub chance: usize,
     /// Operations begun until the violation is complete.
     pub operations: usize,
     /// Length of the run in milliseconds.
@@ -36,8 +39,15 @@ pub struct Failing {
 
 /// The shortest time that an experiment can have.
 const TIME_MS_MIN: u64 = 500;
-/// Seeds tried with fewer clients, and at the end with the same faults.
+/// What is left after the violation, milliseconds: real servers are slower, and a fault that waits for a holder must
+/// still fit into the run there.
+const SLACK_MS: u64 = 1000;
+/// Seeds tried with each other change that needs luck.
 const SEEDS: u64 = 20;
+/// Seeds tried when nothing else helps any more.
+const SEEDS_LAST: u64 = 100;
+/// Early moments at which a fault is tried, so that little happens before it, milliseconds.
+const EARLY_MS: [u64; 3] = [20, 60, 180];
 
 /// Shrinks a run that violates `check`, with at most `runs_max` runs; `tell` hears of every progress.
 /// `None`: the run does not violate it.
@@ -86,12 +96,10 @@ fn candidates(from: &Failing) -> Vec<Experiment> {
     for clients in
         (2..base.clients).filter(|clients| clients * 2 <= base.clients || clients + 1 == base.clients)
     {
-        list.extend((0..SEEDS).map(|more| {
-            with(base, |new| {
-                new.clients = clients;
-                new.seed = base.seed + more;
-            })
-        }));
+        list.extend(seeds(base, 0..SEEDS, |new| new.clients = clients));
+    }
+    for index in (0..faults.len()).filter(|index| is_chance(&faults[*index])) {
+        list.extend(seeds(base, 0..SEEDS, |new| new.schedule.faults[index].target = Target::Holder));
     }
     for (index, fault) in faults.iter().enumerate() {
         list.push(with(base, |new| new.schedule.faults[index].at_ms /= 2));
@@ -100,8 +108,33 @@ fn candidates(from: &Failing) -> Vec<Experiment> {
             list.push(with(base, |new| new.schedule.faults[index].params.by_ms = Some(by_ms * 3 / 4)));
         }
     }
-    list.extend((1..SEEDS).map(|more| with(base, |new| new.seed = base.seed + more)));
+    for (index, fault) in faults.iter().enumerate() {
+        for at_ms in EARLY_MS.into_iter().filter(|at_ms| *at_ms < fault.at_ms) {
+            list.extend(seeds(base, 0..SEEDS, |new| new.schedule.faults[index].at_ms = at_ms));
+        }
+    }
+    list.extend(seeds(base, 1..SEEDS_LAST, |_| {}));
     list
+}
+
+/// The same change under several seeds.
+fn seeds(
+    base: &Experiment,
+    more: std::ops::Range<u64>,
+    change: impl Fn(&mut Experiment),
+) -> impl Iterator<Item = Experiment> {
+    more.map(move |more| {
+        with(base, |new| {
+            change(new);
+            new.seed = base.seed + more;
+        })
+    })
+}
+
+/// Whether it hits a client at random, where its kind can aim at the holder.
+fn is_chance(fault: &ScheduledFault) -> bool {
+    let can_aim = fault.kind.info().targets.contains(&Target::Holder);
+    can_aim && matches!(fault.target, Target::Client | Target::Any)
 }
 
 fn with(base: &Experiment, change: impl FnOnce(&mut Experiment)) -> Experiment {
@@ -115,7 +148,7 @@ fn cut(base: &Experiment, violated_ms: u64) -> Option<Experiment> {
     let mut new = base.clone();
     new.schedule.faults.retain(|fault| fault.at_ms <= violated_ms);
     let healed_ms = new.schedule.faults.iter().map(|fault| fault.end_ms()).max().unwrap_or(0);
-    let time_ms = (violated_ms.max(healed_ms) + 50).max(TIME_MS_MIN);
+    let time_ms = (violated_ms.max(healed_ms) + SLACK_MS).max(TIME_MS_MIN);
     new.time = Duration::from_millis(time_ms);
     (new.time < base.time || new.schedule.faults.len() < base.schedule.faults.len()).then_some(new)
 }
@@ -130,12 +163,13 @@ fn failing(experiment: Experiment, check: &str) -> Result<Option<Failing>> {
         event.kind == EventKind::Invoke && event.f != "lapse" && event.time <= violated_ns
     };
     let faults = &experiment.schedule.faults;
-    let weight = |fault: &nemesis::schedule::ScheduledFault| {
+    let weight = |fault: &ScheduledFault| {
         fault.at_ms + fault.lasts_ms + fault.params.by_ms.unwrap_or(0).unsigned_abs()
     };
     let size = Size {
         faults: faults.len(),
         clients: experiment.clients,
+        chance: faults.iter().filter(|fault| is_chance(fault)).count(),
         operations: tried.judged.history.events().filter(begun).count(),
         time_ms: experiment.time.as_millis() as u64,
         faults_ms: faults.iter().map(weight).sum(),
