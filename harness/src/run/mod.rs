@@ -1,5 +1,7 @@
 //! One run, start to finish, written once for every world.
 
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
 mod fault;
 mod judge;
 pub mod progress;

@@ -13,7 +13,9 @@
 //! | floating point | integers only wherever a decision is taken |
 //! | addresses, global state | never looked at; none |
 //!
-//! [`Sim::trace`] hashes every decision and every message: equal hashes mean equal runs.
+//! [`Sim::trace`] hashes every decision and every message: equal hashes mean equal runs. `docs/simulation.md` says more.
+
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod clock;
 pub mod disk;
