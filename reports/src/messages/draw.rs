@@ -67,6 +67,8 @@ fn picture(run: &RunData, timeline: &Timeline, window: &Window<'_>, nodes: &[Str
             @for i in 0..nodes.len() { line.node x1=(px(x(i))) x2=(px(x(i))) y1="0" y2=(px(height)) {} }
             (holds(timeline, &axis, nodes))
             @for message in &window.messages { (arrow(message, &axis, nodes, window)) }
+            // Words last: no line crosses them.
+            g.words { @for message in &window.messages { (words_of(message, &axis, nodes)) } }
         }
     }
 }
@@ -105,14 +107,12 @@ fn faults(run: &RunData, axis: &Axis, nodes: &[String]) -> Markup {
 }
 
 fn arrow(message: &Message, axis: &Axis, nodes: &[String], window: &Window<'_>) -> Markup {
-    let place = |name: &str| nodes.iter().position(|node| node == name).map_or(LEFT, x);
-    let (x0, to) = (place(&message.from), place(&message.to));
+    let (x0, to) = (place(nodes, &message.from), place(nodes, &message.to));
     let y0 = axis.y(message.sent_ns);
     let (x1, y1) = match message.arrived_ns {
         Some(arrived) => (to, axis.y(arrived)),
         None => (x0 + (to - x0) * LOST_AT, y0 + 8.0),
     };
-    let right = to >= x0;
     let class = match () {
         () if is_lost(message, window) => "message lost",
         () if is_late(message, window) => "message late",
@@ -124,11 +124,21 @@ fn arrow(message: &Message, axis: &Axis, nodes: &[String], window: &Window<'_>) 
             line x1=(px(x0)) y1=(px(y0)) x2=(px(x1)) y2=(px(y1)) {}
             @if message.arrived_ns.is_some() { path d=(head((x0, y0), (x1, y1))) {} }
             @else { path.cross d={ "M" (px(x1 - 4.0)) " " (px(y1 - 4.0)) "l8 8m0 -8l-8 8" } {} }
-            text x=(px(if right { x0 + 13.0 } else { x0 - 13.0 })) y=(px(y0 - 2.0)) class=[(!right).then_some("left")] {
-                (short(&message.says))
-            }
         }
     }
+}
+
+/// What a message says, beside its sender on the side of its receiver.
+fn words_of(message: &Message, axis: &Axis, nodes: &[String]) -> Markup {
+    let [from, to] = [&message.from, &message.to].map(|name| place(nodes, name));
+    let (x, y) = (if to >= from { from + 13.0 } else { from - 13.0 }, axis.y(message.sent_ns) - 2.0);
+    html! {
+        text x=(px(x)) y=(px(y)) class=[(to < from).then_some("left")] { (short(&message.says)) }
+    }
+}
+
+fn place(nodes: &[String], name: &str) -> f64 {
+    nodes.iter().position(|node| node == name).map_or(LEFT, x)
 }
 
 /// A triangle at the end of a line.
