@@ -53,6 +53,12 @@ fn tokens_counted_in_the_client_are_caught() {
 }
 
 #[test]
+fn a_fence_that_compares_before_the_write_is_caught() {
+    let args = "--faults pause:holder --ttl 1s --time 12s";
+    caught("redis/check-then-set", args, "fencing", Some("recipe"));
+}
+
+#[test]
 fn putting_without_comparing_is_caught() {
     caught("etcd/put-without-compare", "--ttl 2s --time 3s", "exclusion", None);
 }

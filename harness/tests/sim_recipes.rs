@@ -189,3 +189,26 @@ fn a_session_is_promised_no_longer_than_its_leader_knows() {
         assert_ne!(verdict(&tried, "promise"), Verdict::Invalid, "seed {seed}");
     }
 }
+
+#[test]
+fn each_kind_of_fault_shows_its_own_evidence_as_on_containers() {
+    let faults = "pause:client,kill:server,partition:client,clock:any";
+    let tried = run("etcd/lease-lock", faults, "20s", 2);
+    let mut kinds = std::collections::BTreeSet::new();
+    for fault in tried.judged.judgement.faults.iter().filter(|fault| fault.result == "installed") {
+        kinds.insert(fault.kind.clone());
+        let shown = &fault.evidence[&fault.targets[0]];
+        let number = |pointer: &str| shown.pointer(pointer).and_then(serde_json::Value::as_f64);
+        let proves = match fault.kind.as_str() {
+            "pause" => shown["state"] == "T" && shown["pids"].is_array() && shown["after"]["state"] != "T",
+            "kill" => number("/after/new_pid") > number("/pid"),
+            "partition" => number("/packets") > Some(0.0) && shown["direction"] == "both",
+            "clock" => {
+                number("/offset_ms") == number("/observed_ms/0") && number("/after/offset_ms") == Some(0.0)
+            }
+            _ => false,
+        };
+        assert!(proves, "{}: {}", fault.kind, fault.evidence);
+    }
+    assert_eq!(kinds.len(), 4, "{kinds:?}");
+}
