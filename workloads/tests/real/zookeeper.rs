@@ -149,8 +149,12 @@ fn recipes_contend_renew_and_hand_over() {
             let mut first = instance(&env, recipe, "c1", 2000, &endpoints);
             let mut second = instance(&env, recipe, "c2", 2000, &endpoints);
             let grant = first.acquire("a", LIMIT).await.unwrap();
-            assert_eq!(grant.deadline, grant.asked.map(|asked| asked + 2_000_000_000));
+            // Less than the time-out by what has passed since the leader certainly heard of the session.
+            let ttl = grant.ttl.unwrap();
+            assert!((Duration::from_secs(1)..=Duration::from_secs(2)).contains(&ttl), "{ttl:?}");
+            assert_eq!(grant.deadline, grant.asked.map(|asked| asked + ttl.as_nanos() as u64));
             assert_definite(second.acquire("a", SHORT).await);
+            env.sleep(Duration::from_millis(600)).await;
             let renewed = first.renew("a").await.unwrap();
             assert!(renewed.token == grant.token && renewed.deadline > grant.deadline);
             assert_definite(second.release("a").await);
