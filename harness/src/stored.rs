@@ -79,8 +79,11 @@ fn nodes(told: &Map<String, Value>) -> Nodes {
     told.get("nodes").and_then(|nodes| serde_json::from_value(nodes.clone()).ok()).unwrap_or_default()
 }
 
-/// The servers' versions, each once.
+/// The servers' versions, each once; of simulated ones the version that they are modelled on.
 pub fn version(facts: &Value) -> Option<String> {
+    if let Some(version) = facts.get("version").and_then(Value::as_str) {
+        return Some(version.to_owned());
+    }
     let versions = facts.get("versions")?.as_object()?;
     let mut distinct: Vec<&str> = versions.values().filter_map(Value::as_str).collect();
     distinct.sort_unstable();

@@ -72,3 +72,20 @@ fn clocks_of_a_majority_break_redlock() {
     ran.must(ran.figure("promise", "blame") == "service", "the service is to blame");
     ran.all_installed(&["clock"]);
 }
+
+#[test]
+fn a_server_that_dies_while_it_stands_still_is_back_after_both_faults() {
+    let Some(_alone) = alone() else { return };
+    let fault = |kind: &str, at_ms: u64, lasts_ms: u64| {
+        format!("[[schedule]]\nkind = \"{kind}\"\ntarget = \"s1\"\nat_ms = {at_ms}\nlasts_ms = {lasts_ms}\n")
+    };
+    let faults = [fault("pause", 1000, 1500), fault("kill", 1500, 2500)].concat();
+    let ran =
+        run_file(&format!("recipe = \"redis/set-nx\"\nttl = \"1s\"\ntime = \"6s\"\nseed = 1\n{faults}"));
+    ran.must(
+        ran.verdict["faults"][0]["evidence"]["s1"]["after"]["state"] == "gone",
+        "nothing stood still any more",
+    );
+    ran.all_installed(&["pause", "kill"]);
+    ran.must(ran.verdict["checks"]["liveness"]["verdict"] == "valid", "the server is back");
+}

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use nemesis::kind::partition::Direction;
+use nemesis::{kind::partition::Direction, process::ProcessError};
 use serde_json::{Map, Value, json};
 
 use super::{node::Node, protocol::Command};
@@ -24,11 +24,19 @@ pub fn run(node: &Node, command: Command) -> Answer {
         Command::Input(line) => node.input(&line).map(|()| Map::new()),
         Command::Exec { argv, timeout_ms } => exec(node, &argv, Duration::from_millis(timeout_ms)),
         Command::Pause => evidence(nemesis::process::pause(node.pid()? as i32)),
-        Command::Resume => evidence(nemesis::process::resume(node.pid()? as i32)),
+        Command::Resume => resume(node),
         Command::Kill => node.kill().map(|pid| object(json!({ "pid": pid, "signal": "SIGKILL" }))),
         Command::Cut { fault, peers, direction } => cut(fault, &peers, direction),
         Command::Mend { fault } => mend(fault),
         Command::Clock { offset_ns } => clock(node, offset_ns),
+    }
+}
+
+/// A process that died while it stood still needs nobody to let it go on.
+fn resume(node: &Node) -> Answer {
+    match node.pid().map(|pid| nemesis::process::resume(pid as i32)) {
+        Err(_) | Ok(Err(ProcessError::Gone(_))) => Ok(object(json!({ "state": "gone", "pids": [] }))),
+        Ok(resumed) => evidence(resumed),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::{
     run::{Progress, Silent, judge, progress::Shown},
     sim::run::{Simulated, WORLD, simulate},
     store::RunFolder,
+    stored::version,
 };
 
 /// What was sent, beside the history.
@@ -53,7 +54,7 @@ pub fn finish(args: &RunArgs, stored: Stored) -> Result<u8> {
     let Simulated { mut outcome, facts, .. } = simulated;
     folder.write("run.json", run::run_json(args, &experiment, &folder, &outcome, &facts, WORLD)?)?;
     let begun = std::time::Instant::now();
-    let version = facts.get("version").and_then(|version| version.as_str()).map(str::to_owned);
+    let version = version(&serde_json::Value::Object(facts.clone()));
     let judged = judge(folder.path(), &experiment, &outcome, WORLD, version)?;
     outcome.phases_ms.insert("check".into(), begun.elapsed().as_secs_f64() * 1000.0);
     run::finish(args, &experiment, &folder, judged, outcome, &facts)

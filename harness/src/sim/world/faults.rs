@@ -61,7 +61,12 @@ impl SimWorld {
                 FaultKind::Pause if left.is_empty() => {
                     node.resume();
                     healed &= !node.is_paused();
-                    json!({ "state": if node.is_paused() { "T" } else { "S" }, "pids": [node.starts()] })
+                    match node.is_alive() {
+                        true => {
+                            json!({ "state": if node.is_paused() { "T" } else { "S" }, "pids": [node.starts()] })
+                        }
+                        false => json!({ "state": "gone", "pids": [] }),
+                    }
                 }
                 FaultKind::Kill if left.is_empty() => {
                     let starts = self.start_again(target, &node, injection).await;
