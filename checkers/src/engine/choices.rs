@@ -2,11 +2,7 @@
 
 use crate::model::Model;
 
-use super::{
-    plan::Place,
-    search::Search,
-    states::ILLEGAL,
-};
+use super::{plan::Place, search::Search, states::ILLEGAL};
 
 /// In a choice: the rest of the number is a spare, not a call.
 const OPTIONAL: u32 = 1 << 31;

@@ -144,7 +144,11 @@ mod tests {
         let guard = Guard::new(&Limits { memory_bytes: Some(limit), ..Limits::default() });
         let mut memo = Memo::new(&guard, 1, vec![]);
         let count = (0..).take_while(|n| new(memo.insert(&[n << 32, 0]))).count();
-        assert!(memo.bytes() <= limit && memo.bytes() > limit / 20 * 19, "{} bytes for {count}", memo.bytes());
+        assert!(
+            memo.bytes() <= limit && memo.bytes() > limit / 20 * 19,
+            "{} bytes for {count}",
+            memo.bytes()
+        );
         drop(memo);
         assert!(guard.reserve(limit));
     }

@@ -134,7 +134,8 @@ impl<'a, 'g, M: Model> Pool<'a, 'g, M> {
                 let state = self.model.describe_state(&state);
                 let configurations = vec![Configuration { state, taken: Vec::new(), used: Vec::new() }];
                 let (op, of, part_ops) = (own[placed as usize], own.len() as u32, own.clone());
-                let found = Refutation { op, part: part_ops, placed, of, configurations, ..Refutation::default() };
+                let found =
+                    Refutation { op, part: part_ops, placed, of, configurations, ..Refutation::default() };
                 self.invalid(part, found);
                 u64::from(placed) + 1
             }
@@ -170,6 +171,9 @@ impl<'a, 'g, M: Model> Pool<'a, 'g, M> {
             }
         };
         self.board().ended.push(at);
+        if self.guard.abandons() {
+            std::mem::forget(turn);
+        }
         0
     }
 

@@ -20,12 +20,7 @@ pub(super) enum Serial<S> {
 }
 
 /// Judges a part of a history, given by positions, in O(n).
-pub(super) fn judge<M: Model>(
-    model: &M,
-    ops: &[OpOf<M>],
-    part: &[u32],
-    guard: &Guard,
-) -> Serial<M::State> {
+pub(super) fn judge<M: Model>(model: &M, ops: &[OpOf<M>], part: &[u32], guard: &Guard) -> Serial<M::State> {
     if !is_serial(ops, part) {
         return Serial::Overlaps;
     }

@@ -99,8 +99,11 @@ impl<'g> Slots<'g> {
             return true;
         }
         let is_tight = keys * 20 >= slots.len() * 19;
-        let grown =
-            if self.segments.len() == 1 && slots.len() >= SPLIT_SLOTS { self.split() } else { self.grow(segment) };
+        let grown = if self.segments.len() == 1 && slots.len() >= SPLIT_SLOTS {
+            self.split()
+        } else {
+            self.grow(segment)
+        };
         grown || !is_tight
     }
 
@@ -199,7 +202,11 @@ mod tests {
             let guard = Guard::new(&Limits { memory_bytes: Some(limit), ..Limits::default() });
             let mut slots = Slots::new(&guard);
             (0..).take_while(|number| insert(&mut slots, *number)).count();
-            assert!(slots.bytes() <= limit && slots.bytes() * 20 > limit * 19, "{} of {limit}", slots.bytes());
+            assert!(
+                slots.bytes() <= limit && slots.bytes() * 20 > limit * 19,
+                "{} of {limit}",
+                slots.bytes()
+            );
         }
     }
 }

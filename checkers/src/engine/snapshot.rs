@@ -2,10 +2,7 @@
 
 use crate::model::Model;
 
-use super::{
-    search::Search,
-    window::EMPTY,
-};
+use super::{search::Search, window::EMPTY};
 
 /// A remembered configuration.
 pub(super) struct Snapshot {
