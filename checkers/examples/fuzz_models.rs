@@ -1,5 +1,6 @@
 //! Holds the engine against the referee and brute force, and the special checkers against all three, on random small
-//! histories: `fuzz_models [--histories N] [--seed S] [--jobs J]`.
+//! histories: `fuzz_models [--histories N] [--seed S] [--jobs J] [--only WORDS]`, of models with these words in
+//! their name.
 //!
 //! Each model gets N histories, and as many more as it takes until its special checker, if it has one, has judged N.
 
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
     let arguments = match arguments() {
         Ok(arguments) => arguments,
         Err(message) => {
-            eprintln!("{message}\nusage: fuzz_models [--histories N] [--seed S] [--jobs J]");
+            eprintln!("{message}\nusage: fuzz_models [--histories N] [--seed S] [--jobs J] [--only WORDS]");
             return ExitCode::from(64);
         }
     };
@@ -50,8 +51,9 @@ fn main() -> ExitCode {
     if table.sum.disagree.load(Relaxed) == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Arguments {
+    only: String,
     histories: u64,
     seed: u64,
     jobs: u64,
@@ -59,11 +61,13 @@ struct Arguments {
 
 fn arguments() -> Result<Arguments, String> {
     let jobs = thread::available_parallelism().map_or(1, NonZeroUsize::get) as u64;
-    let mut read = Arguments { histories: 10_000, seed: 1, jobs };
+    let mut read = Arguments { only: String::new(), histories: 10_000, seed: 1, jobs };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
-        let value = arguments.next().and_then(|value| value.parse().ok());
+        let text = arguments.next();
+        let value = text.as_ref().and_then(|text| text.parse().ok());
         match (name.as_str(), value) {
+            ("--only", _) => read.only = text.unwrap_or_default(),
             ("--histories", Some(value)) => read.histories = value,
             ("--seed", Some(value)) => read.seed = value,
             ("--jobs", Some(value)) => read.jobs = value,
@@ -120,7 +124,10 @@ struct Table {
 
 impl Visit for Table {
     fn visit<S: Subject>(&mut self, name: &str, subject: &S) {
-        let Arguments { histories, seed, jobs } = self.arguments;
+        let Arguments { only, histories, seed, jobs } = self.arguments.clone();
+        if !name.contains(&only) {
+            return;
+        }
         let (counts, next) = (Counts::default(), AtomicU64::new(0));
         thread::scope(|scope| {
             for _ in 0..jobs {

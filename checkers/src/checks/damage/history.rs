@@ -40,14 +40,16 @@ pub(super) fn damage(table: &LockTable<'_>, history: &History, fenced: bool) -> 
     let reason =
         "acknowledged writes replaced the same one; how many more were lost only the resource's log can tell";
     let mut result = losses.judge(None, reason, |loss| loss.second.end.time, |loss| tell(table, loss));
+    let mut lost = [Some(counts[0]), fenced.then_some(counts[1])];
     if result.verdict == Verdict::Valid && doubts > 0 {
+        lost = [None, None];
         result = unknown(format!(
-            "without the resource's log nobody knows what became of {doubts} writes: they may or may not have been \
-             taken, or what they replaced was never read"
+            "the resource's log is missing, and without it nobody knows what became of some writes ({doubts} of them): \
+             they may or may not have been taken, or what they replaced was never read"
         ));
     }
-    let fenced_lost = if fenced { counts[1].into() } else { Json::Null };
-    result.figures = figures([("unfenced_lost", counts[0].into()), ("fenced_lost", fenced_lost)]);
+    let [unfenced_lost, fenced_lost] = lost.map(Json::from);
+    result.figures = figures([("unfenced_lost", unfenced_lost), ("fenced_lost", fenced_lost)]);
     result
 }
 
