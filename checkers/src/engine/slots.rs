@@ -84,7 +84,7 @@ impl<'g> Slots<'g> {
     /// The segment of a hash, and what of the hash tells places within it apart.
     fn within(&self, hash: u32) -> (usize, u32) {
         let count = self.segments.len();
-        let segment = (u64::from(hash) * count as u64 >> 32) as usize;
+        let segment = ((u64::from(hash) * count as u64) >> 32) as usize;
         (segment, hash << count.trailing_zeros())
     }
 
@@ -166,7 +166,7 @@ fn pack(hash: u32, number: u32) -> u64 {
 
 /// Where to look first in so many slots, a power of two.
 fn first(hash: u32, slots: usize) -> usize {
-    (u64::from(hash) * slots as u64 >> 32) as usize
+    ((u64::from(hash) * slots as u64) >> 32) as usize
 }
 
 #[cfg(test)]
