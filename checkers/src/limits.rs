@@ -21,11 +21,14 @@ pub struct Limits {
     pub jobs: usize,
     /// Raised by anyone, it stops the search.
     pub stop: Option<Arc<AtomicBool>>,
+    /// Leaves the memory of a search that a limit stopped to the end of the process, which gives it back at once. For
+    /// programs that are about to end: freeing gigabytes takes longer than many a time limit leaves.
+    pub abandon: bool,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { time: None, memory_bytes: None, jobs: 1, stop: None }
+        Limits { time: None, memory_bytes: None, jobs: 1, stop: None, abandon: false }
     }
 }
 
@@ -46,6 +49,7 @@ pub(crate) struct Guard {
     deadline: Option<Instant>,
     memory_bytes: usize,
     stop: Option<Arc<AtomicBool>>,
+    abandon: bool,
     used_bytes: AtomicUsize,
     peak_bytes: AtomicUsize,
     /// 0 while running; else 1 + [`Limit`], or [`SETTLED`].
@@ -61,6 +65,7 @@ impl Guard {
             deadline: limits.time.and_then(|time| Instant::now().checked_add(time)),
             memory_bytes: limits.memory_bytes.unwrap_or(usize::MAX),
             stop: limits.stop.clone(),
+            abandon: limits.abandon,
             used_bytes: AtomicUsize::new(0),
             peak_bytes: AtomicUsize::new(0),
             ended: AtomicU8::new(0),
@@ -75,6 +80,11 @@ impl Guard {
             self.end(Limit::Time);
         }
         self.ended.load(Relaxed) == 0
+    }
+
+    /// See [`Limits::abandon`].
+    pub(crate) fn abandons(&self) -> bool {
+        self.abandon
     }
 
     /// Sets `bytes` aside if they are there; says nothing about stopping.

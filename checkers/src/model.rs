@@ -123,6 +123,67 @@ pub struct Placed<'a, M: Model + ?Sized> {
 }
 
 /// Judges states by what is still to come.
+///
+/// # A look ahead of one's own
+///
+/// A height that only grows: it is hopeless once it is above what an operation reads that was not even invoked yet.
+///
+/// ```
+/// use checkers::{
+///     engine::{self, Answer},
+///     limits::Limits,
+///     model::{Lookahead, Model, Outlook, Timeline},
+///     op::Op,
+/// };
+///
+/// struct Height;
+///
+/// /// By event: the lowest height that is read by an operation invoked there or later.
+/// struct Lowest(Vec<u64>);
+///
+/// impl Model for Height {
+///     type State = u64;
+///     /// To grow by so much; 0 only reads.
+///     type Input = u64;
+///     type Output = u64;
+///
+///     fn initial(&self) -> u64 {
+///         0
+///     }
+///
+///     fn step(&self, height: &u64, more: &u64, read: Option<&u64>) -> Option<u64> {
+///         let next = height + more;
+///         read.is_none_or(|read| *read == next).then_some(next)
+///     }
+///
+///     fn lookahead(&self, timeline: &Timeline<'_, Self>) -> Option<Box<dyn Lookahead<u64> + Send>> {
+///         let mut lowest = vec![u64::MAX; timeline.returned.len() + 1];
+///         for placed in &timeline.returned {
+///             let at = &mut lowest[placed.since as usize];
+///             *at = placed.op.output().map_or(*at, |read| *read.min(at));
+///         }
+///         for event in (0..timeline.returned.len()).rev() {
+///             lowest[event] = lowest[event].min(lowest[event + 1]);
+///         }
+///         Some(Box::new(Lowest(lowest)))
+///     }
+/// }
+///
+/// impl Lookahead<u64> for Lowest {
+///     fn look(&self, height: &u64, event: u32) -> Outlook<u64> {
+///         // Those that are under way may have read before it grew.
+///         match *height > self.0[(event as usize + 1).min(self.0.len() - 1)] {
+///             true => Outlook::Hopeless,
+///             false => Outlook::Keep { until: event + 1 },
+///         }
+///     }
+/// }
+///
+/// // Of a hundred that may have made it grow, exactly seven did.
+/// let mut ops: Vec<_> = (0..100).map(|process| Op::info(process, 0, 1)).collect();
+/// ops.push(Op::ok(100, 1, 2, 0, 7));
+/// assert!(matches!(engine::check(&Height, &ops, &Limits::default()), Answer::Valid(_)));
+/// ```
 pub trait Lookahead<S> {
     /// What becomes of `state` when `event` is the next return.
     fn look(&self, state: &S, event: u32) -> Outlook<S>;

@@ -274,6 +274,38 @@ fn memory_has_a_limit_in_the_search_and_while_reading() {
     assert!(reason.contains("memory"), "{reason}");
 }
 
+/// The most memory that the process held, as often as it was looked at, in MiB.
+fn peak_mib(input: &str, arguments: &[&str]) -> (u64, Output) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args([&["check", "-", "--json"], arguments].concat())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it reads");
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait().expect("it is ours").is_none() {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let highest = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        peak = peak.max(highest.and_then(|kib| kib.trim().parse().ok()).unwrap_or(0) / 1024);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    (peak, child.wait_with_output().expect("it ended"))
+}
+
+#[test]
+fn the_memory_limit_is_used_up_and_not_passed() {
+    const LIMIT_MIB: u64 = 160;
+    let limit = format!("{LIMIT_MIB}MiB");
+    let (peak, output) = peak_mib(&explosive(40), &["--memory", &limit, "--timeout", "120s"]);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("memory limit was reached after"), "{told}");
+    assert!((LIMIT_MIB * 9 / 10..=LIMIT_MIB * 11 / 10).contains(&peak), "{peak} of {LIMIT_MIB} MiB");
+}
+
 #[test]
 fn our_own_vocabulary_goes_to_the_checks_of_a_run() {
     let line = |time: u32, process: u32, kind: &str, value: &str| {

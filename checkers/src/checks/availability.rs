@@ -30,30 +30,53 @@ pub(super) fn availability(table: &LockTable<'_>) -> CheckResult {
     CheckResult { figures, ..valid() }
 }
 
+/// When waits and holds of one lock begin and end.
+#[derive(Clone, Default)]
+struct Moments {
+    waits: [Vec<u64>; 2],
+    holds: [Vec<u64>; 2],
+}
+
 /// Counts who waits for and who holds each lock, moment by moment.
 fn share_without_success(table: &LockTable<'_>) -> f64 {
-    let mut changes: Vec<(u32, u64, i32, i32)> = Vec::with_capacity(4 * table.attempts.len());
+    let mut by_lock = vec![Moments::default(); table.locks.len()];
     for attempt in &table.attempts {
-        changes.push((attempt.lock, attempt.invoke.time, 1, 0));
-        changes.push((attempt.lock, attempt.end.time, -1, 0));
+        let [begins, ends] = &mut by_lock[attempt.lock as usize].waits;
+        begins.push(attempt.invoke.time);
+        ends.push(attempt.end.time);
     }
     for hold in &table.holds {
-        changes.push((hold.lock, hold.start.time, 0, 1));
-        changes.push((hold.lock, hold.end.time, 0, -1));
+        let [begins, ends] = &mut by_lock[hold.lock as usize].holds;
+        begins.push(hold.start.time);
+        ends.push(hold.end.time);
     }
-    changes.sort_unstable();
-    let (mut without_ns, mut all_ns) = (0, 0);
-    for of_lock in changes.chunk_by(|a, b| a.0 == b.0) {
-        let (mut waiting, mut holding) = (0, 0);
-        for pair in of_lock.windows(2) {
-            waiting += pair[0].2;
-            holding += pair[0].3;
-            let span_ns = pair[1].1 - pair[0].1;
+    let spans = by_lock.into_iter().map(Moments::spans_ns);
+    let (without_ns, all_ns) = spans.fold((0, 0), |sum, (without, all)| (sum.0 + without, sum.1 + all));
+    if all_ns == 0 { 0.0 } else { without_ns as f64 / all_ns as f64 }
+}
+
+impl Moments {
+    /// How long somebody waited and nobody held, and how long it was from the first moment to the last.
+    fn spans_ns(mut self) -> (u64, u64) {
+        let lists = self.waits.iter_mut().chain(&mut self.holds);
+        lists.for_each(|moments| moments.sort_unstable());
+        let [mut waits, mut waits_over] = self.waits.map(|moments| moments.into_iter().peekable());
+        let [mut holds, mut holds_over] = self.holds.map(|moments| moments.into_iter().peekable());
+        let (mut without_ns, mut all_ns) = (0, 0);
+        let (mut waiting, mut holding, mut last) = (0_i64, 0_i64, None);
+        loop {
+            let heads = [waits.peek(), waits_over.peek(), holds.peek(), holds_over.peek()];
+            let Some(&now) = heads.into_iter().flatten().min() else { return (without_ns, all_ns) };
+            let span_ns = now - last.unwrap_or(now);
             all_ns += span_ns;
             without_ns += if waiting > 0 && holding == 0 { span_ns } else { 0 };
+            last = Some(now);
+            waiting += i64::from(waits.next_if_eq(&now).is_some());
+            waiting -= i64::from(waits_over.next_if_eq(&now).is_some());
+            holding += i64::from(holds.next_if_eq(&now).is_some());
+            holding -= i64::from(holds_over.next_if_eq(&now).is_some());
         }
     }
-    if all_ns == 0 { 0.0 } else { without_ns as f64 / all_ns as f64 }
 }
 
 fn recovery(table: &LockTable<'_>, fault: &FaultRecord) -> Json {

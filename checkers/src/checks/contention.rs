@@ -7,29 +7,46 @@ use super::{counts::Grants, table::LockTable};
 /// O(n log n).
 pub(super) fn grants(table: &LockTable<'_>) -> Grants {
     let mut grants = Grants { total: table.holds.len() as u64, contended: 0 };
-    let mut intervals: Vec<(u32, u64, u64)> = Vec::with_capacity(table.attempts.len());
+    let mut by_lock = vec![Moments::default(); table.locks.len()];
     for attempt in &table.attempts {
         let end = attempt.hold.map_or(attempt.end, |hold| table.holds[hold as usize].end.max(attempt.end));
-        intervals.push((attempt.lock, attempt.invoke.time, end.time));
+        let moments = &mut by_lock[attempt.lock as usize];
+        moments.starts.push(attempt.invoke.time);
+        moments.ends.push(end.time);
+        if attempt.invoke.time == end.time {
+            moments.instants.push(end.time);
+        }
     }
-    let mut starts: Vec<(u32, u64)> = intervals.iter().map(|&(lock, start, _)| (lock, start)).collect();
-    let mut ends: Vec<(u32, u64)> = intervals.iter().map(|&(lock, _, end)| (lock, end)).collect();
-    let instants = intervals.iter().filter(|(_, start, end)| start == end);
-    let mut instants: Vec<(u32, u64)> = instants.map(|&(lock, start, _)| (lock, start)).collect();
-    [&mut starts, &mut ends, &mut instants].into_iter().for_each(|times| times.sort_unstable());
+    by_lock.iter_mut().for_each(Moments::sort);
     for hold in &table.holds {
         let (from, to) = (hold.invoke.time, hold.start.time);
-        let lock = starts.partition_point(|&(lock, _)| lock < hold.lock);
-        let began = starts.partition_point(|&start| start < (hold.lock, to)) - lock;
-        let ended = ends.partition_point(|&end| end <= (hold.lock, from)) - lock;
+        let Moments { starts, ends, instants } = &by_lock[hold.lock as usize];
+        let began = starts.partition_point(|&start| start < to);
+        let ended = ends.partition_point(|&end| end <= from);
         let own = usize::from(from < to);
         // Where the wait took no time, what took none at the same time has ended without having begun before.
-        let at_once = if from == to { count(&instants, (hold.lock, from)) } else { 0 };
+        let at_once = if from == to { count(instants, from) } else { 0 };
         grants.contended += u64::from(began + at_once > ended + own);
     }
     grants
 }
 
-fn count(sorted: &[(u32, u64)], wanted: (u32, u64)) -> usize {
+/// When the intervals of one lock begin and end.
+#[derive(Clone, Default)]
+struct Moments {
+    starts: Vec<u64>,
+    ends: Vec<u64>,
+    /// Of those that take no time.
+    instants: Vec<u64>,
+}
+
+impl Moments {
+    fn sort(&mut self) {
+        let lists = [&mut self.starts, &mut self.ends, &mut self.instants];
+        lists.into_iter().for_each(|moments| moments.sort_unstable());
+    }
+}
+
+fn count(sorted: &[u64], wanted: u64) -> usize {
     sorted.partition_point(|&it| it <= wanted) - sorted.partition_point(|&it| it < wanted)
 }

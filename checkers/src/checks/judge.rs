@@ -53,7 +53,7 @@ pub fn judge(history: &History, context: &CheckContext) -> Judged {
     let table = LockTable::new(history);
     let recipe = context.recipe.unwrap_or_else(|| RecipeTraits::told_by(&table));
     let log = (!history.resource.is_empty()).then_some(history.resource.as_slice());
-    let case = Case { table, log, recipe, drift_ns: context.drift_ns };
+    let case = Case { table, history, log, recipe, drift_ns: context.drift_ns };
 
     let grants = contention::grants(&case.table);
     let not_applicable = not_applicable(&case.table, recipe);
@@ -72,6 +72,7 @@ pub fn judge(history: &History, context: &CheckContext) -> Judged {
 /// What a check looks at.
 struct Case<'h> {
     table: LockTable<'h>,
+    history: &'h History,
     log: Option<&'h [ResourceEntry]>,
     recipe: RecipeTraits,
     drift_ns: u64,
@@ -85,7 +86,7 @@ const CHECKS: [(&str, Check); 8] = [
     ("deadline", |case| deadline(&case.table)),
     ("token", |case| token::token(&case.table)),
     ("fencing", |case| fencing(&case.table, case.log)),
-    ("damage", |case| damage(&case.table, case.log, case.recipe.token)),
+    ("damage", |case| damage(&case.table, case.history, case.log, case.recipe.token)),
     ("liveness", |case| liveness(&case.table)),
     ("availability", |case| availability(&case.table)),
 ];

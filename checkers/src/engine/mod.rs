@@ -5,11 +5,17 @@
 //! apart take turns with growing budgets, so that a hard one does not hide a cheap refutation.
 
 mod answer;
+mod choices;
+mod entries;
 mod memo;
 mod plan;
 mod pool;
 mod search;
+mod serial;
+mod slots;
+mod snapshot;
 mod states;
+mod window;
 
 pub use answer::{Answer, Configuration, Refutation, Shortfall, Witness};
 

@@ -10,6 +10,7 @@ use crate::{
 use super::{
     answer::{Answer, Configuration, Refutation, Shortfall, Witness},
     search::{Progress, Search},
+    serial::{self, Serial},
 };
 
 /// Nodes of a part's first turn; each turn is four times the one before.
@@ -95,6 +96,11 @@ impl<'a, 'g, M: Model> Pool<'a, 'g, M> {
         if !self.guard.go_on() {
             return self.give_up(turn);
         }
+        if turn.search.is_none()
+            && let Some(nodes) = self.take_serial(turn.part)
+        {
+            return nodes;
+        }
         let mut search = turn.search.unwrap_or_else(|| {
             Box::new(Search::new(self.model, self.ops, &self.parts[turn.part], self.guard))
         });
@@ -103,19 +109,8 @@ impl<'a, 'g, M: Model> Pool<'a, 'g, M> {
         let nodes = search.nodes() - before;
         self.board().nodes += nodes;
         match progress {
-            Progress::Valid => {
-                let mut board = self.board();
-                board.valid += 1;
-                board.linearizations[turn.part] = search.linearization().to_vec();
-            }
-            Progress::Invalid => {
-                let refutation = self.refute(&mut search, turn.part);
-                let mut board = self.board();
-                if board.refutation.as_ref().is_none_or(|(part, _)| turn.part < *part) {
-                    board.refutation = Some((turn.part, refutation));
-                }
-                self.guard.settle();
-            }
+            Progress::Valid => self.valid(turn.part, search.linearization().to_vec()),
+            Progress::Invalid => self.invalid(turn.part, self.refute(&mut search, turn.part)),
             Progress::Paused => {
                 let budget = turn.budget.saturating_mul(4);
                 self.board().waiting.push_back(Turn { part: turn.part, budget, search: Some(search) });
@@ -123,6 +118,44 @@ impl<'a, 'g, M: Model> Pool<'a, 'g, M> {
             Progress::Ended => return self.give_up(Turn { search: Some(search), ..turn }),
         }
         nodes
+    }
+
+    /// Judges a part that needs no search; `None` if it does.
+    fn take_serial(&self, part: usize) -> Option<u64> {
+        let own = &self.parts[part];
+        let nodes = match serial::judge(self.model, self.ops, own, self.guard) {
+            Serial::Overlaps => return None,
+            Serial::Stopped => return Some(self.give_up(Turn { part, budget: 0, search: None })),
+            Serial::Valid => {
+                self.valid(part, own.clone());
+                own.len() as u64
+            }
+            Serial::Invalid(placed, state) => {
+                let state = self.model.describe_state(&state);
+                let configurations = vec![Configuration { state, taken: Vec::new(), used: Vec::new() }];
+                let (op, of, part_ops) = (own[placed as usize], own.len() as u32, own.clone());
+                let found =
+                    Refutation { op, part: part_ops, placed, of, configurations, ..Refutation::default() };
+                self.invalid(part, found);
+                u64::from(placed) + 1
+            }
+        };
+        self.board().nodes += nodes;
+        Some(nodes)
+    }
+
+    fn valid(&self, part: usize, linearization: Vec<u32>) {
+        let mut board = self.board();
+        board.valid += 1;
+        board.linearizations[part] = linearization;
+    }
+
+    fn invalid(&self, part: usize, refutation: Refutation) {
+        let mut board = self.board();
+        if board.refutation.as_ref().is_none_or(|(first, _)| part < *first) {
+            board.refutation = Some((part, refutation));
+        }
+        self.guard.settle();
     }
 
     fn give_up(&self, turn: Turn<'a, 'g, M>) -> u64 {
@@ -138,6 +171,9 @@ impl<'a, 'g, M: Model> Pool<'a, 'g, M> {
             }
         };
         self.board().ended.push(at);
+        if self.guard.abandons() {
+            std::mem::forget(turn);
+        }
         0
     }
 

@@ -16,12 +16,13 @@ const UNKNOWN: u32 = u32::MAX - 1;
 /// Up to here a state's successors lie side by side; beyond, the last-used ones are kept.
 const DENSE_CLASSES_MAX: usize = 128;
 const CACHE_ENTRIES_MAX: usize = 1 << 16;
+const TABLES: usize = 16;
 
 pub(super) struct States<'a, M: Model> {
     model: &'a M,
     states: Vec<M::State>,
-    /// Hash and number.
-    numbers: HashTable<(u64, u32)>,
+    /// Hash and number. Several tables, so that there is never an old and a new one of all states.
+    numbers: [HashTable<(u32, u32)>; TABLES],
     classes: usize,
     /// `[state][class]` while there are few classes.
     dense: Vec<u32>,
@@ -39,7 +40,7 @@ impl<'a, M: Model> States<'a, M> {
         States {
             model,
             states: Vec::new(),
-            numbers: HashTable::new(),
+            numbers: std::array::from_fn(|_| HashTable::new()),
             classes,
             dense: Vec::new(),
             cache: vec![(u32::MAX, 0, 0); cache],
@@ -52,14 +53,15 @@ impl<'a, M: Model> States<'a, M> {
     }
 
     pub fn number(&mut self, state: M::State) -> u32 {
-        let hash = FxBuildHasher.hash_one(&state);
+        let hash = FxBuildHasher.hash_one(&state).wrapping_mul(SPREAD) >> 32;
+        let (hash, table) = (hash as u32, &mut self.numbers[hash as usize % TABLES]);
         let states = &self.states;
-        let is_same = |&(known, number): &(u64, u32)| known == hash && states[number as usize] == state;
-        if let Some(&(_, number)) = self.numbers.find(hash, is_same) {
+        let is_same = |&(known, number): &(u32, u32)| known == hash && states[number as usize] == state;
+        if let Some(&(_, number)) = table.find(spread(hash), is_same) {
             return number;
         }
         let number = self.states.len() as u32;
-        self.numbers.insert_unique(hash, (hash, number), |&(hash, _)| hash);
+        table.insert_unique(spread(hash), (hash, number), |&(hash, _)| spread(hash));
         self.bytes += self.model.state_bytes(&state);
         self.states.push(state);
         if self.cache.is_empty() {
@@ -101,6 +103,15 @@ impl<'a, M: Model> States<'a, M> {
     }
 
     pub fn bytes(&self) -> usize {
-        self.bytes + self.numbers.capacity() * 17 + self.dense.len() * 4 + self.cache.len() * 12
+        // Of eight places in a table seven are filled, each with a byte beside it.
+        let tables: usize = self.numbers.iter().map(|table| table.capacity() * 72 / 7).sum();
+        self.bytes + tables + self.dense.len() * 4 + self.cache.len() * 12
     }
+}
+
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// A hash of 64 bits again, as the tables want it.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(SPREAD)
 }

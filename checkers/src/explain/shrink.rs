@@ -27,13 +27,11 @@ pub(super) fn shrink<M: Model>(
     refutation: &Refutation,
 ) -> Vec<u32> {
     let mut shrinker = Shrinker { model, ops, part, work: 0 };
-    let start = shrinker.start(refutation);
-    let core = shrinker.reduce(start);
-    let mut smallest = core.clone();
-    for left_out in 0..core.len() {
-        let rest: Vec<u32> = core.iter().copied().filter(|&op| op != core[left_out]).collect();
-        smallest.extend(shrinker.judge(&rest).and_then(Result::ok).into_iter().flatten());
-    }
+    let evidence: Vec<u32> = refutation.with.iter().chain([&refutation.op]).copied().collect();
+    let mut smallest = match shrinker.must_believe(refutation, &evidence) {
+        true => evidence,
+        false => shrinker.smallest(evidence, refutation.op),
+    };
     smallest.sort_unstable_by_key(|&op| (ops[op as usize].call, op));
     smallest.dedup();
     smallest
@@ -47,11 +45,28 @@ struct Shrinker<'a, M: Model> {
 }
 
 impl<M: Model> Shrinker<'_, M> {
+    /// Whether a special checker says that its evidence is enough, and no search within the limit can tell.
+    fn must_believe(&mut self, refutation: &Refutation, evidence: &[u32]) -> bool {
+        let is_claimed = refutation.reason.is_some() && !refutation.with.is_empty();
+        is_claimed && self.judge(evidence).is_none()
+    }
+
+    /// The core, and what would make it right.
+    fn smallest(&mut self, evidence: Vec<u32>, op: u32) -> Vec<u32> {
+        let start = self.start(evidence, op);
+        let core = self.reduce(start);
+        let mut smallest = core.clone();
+        for left_out in 0..core.len() {
+            let rest: Vec<u32> = core.iter().copied().filter(|&op| op != core[left_out]).collect();
+            smallest.extend(self.judge(&rest).and_then(Result::ok).into_iter().flatten());
+        }
+        smallest
+    }
+
     /// The fewest operations that are likely, and then certain, to be enough.
-    fn start(&mut self, refutation: &Refutation) -> Vec<u32> {
-        let deadline = self.ops[refutation.op as usize].deadline();
+    fn start(&mut self, mut evidence: Vec<u32>, op: u32) -> Vec<u32> {
+        let deadline = self.ops[op as usize].deadline();
         let determinate = || self.part.iter().copied().filter(|&op| !self.ops[op as usize].is_info());
-        let mut evidence: Vec<u32> = refutation.with.iter().chain([&refutation.op]).copied().collect();
         evidence.retain(|&op| !self.ops[op as usize].is_info());
         let returned = determinate().filter(|&op| self.ops[op as usize].deadline() <= deadline).collect();
         let called = determinate().filter(|&op| self.ops[op as usize].call <= deadline).collect();

@@ -62,6 +62,26 @@ fn a_special_checkers_refutation_is_explained_by_its_evidence() {
     assert!(explanation.text.contains("while another certainly held the lock"), "{}", explanation.text);
 }
 
+/// Sixty clients queue for a lock that is one bit; one of them never gives it back.
+#[test]
+fn a_lock_without_owners_is_refuted_by_a_count() {
+    let input = |owner, action| LockInput { owner, action };
+    let done = LockOutput::Done { token: None };
+    let mut ops = Vec::new();
+    for turn in 0..60u32 {
+        let granted = 1000 + u64::from(turn) * 10;
+        ops.push(Op::ok(turn, u64::from(turn), granted, input(turn, LockAction::Acquire), done));
+        if turn != 50 {
+            ops.push(Op::ok(turn, granted + 3, granted + 12, input(turn, LockAction::Release), done));
+        }
+    }
+    let explanation = explain(&Lock::ANONYMOUS, &ops, &judge(&Lock::ANONYMOUS, &ops, &Limits::default()));
+    let counts =
+        "52 acquires act between 0 and 1510, and they must take turns with releases, of which only 50 can";
+    assert!(explanation.text.contains(counts), "{}", explanation.text);
+    assert_eq!(explanation.operations.len(), 102);
+}
+
 #[test]
 fn pages_stand_alone_and_escape_what_they_show() {
     let (model, ops) = (Register { initial: 0 }, stale());

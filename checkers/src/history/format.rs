@@ -8,6 +8,11 @@ use super::{History, ReadError, ReadOptions, edn, jepsen_log, jsonl, lock_lines}
 /// How much of an input is looked at to tell its format.
 const PREFIX: u64 = 64 * 1024;
 
+/// What some editors put before UTF-8; it means nothing.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// How compressed files begin.
+const COMPRESSED: [&[u8]; 4] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh"];
+
 /// The forms in which histories come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -28,6 +33,12 @@ pub enum Unrecognized {
     /// Nothing but spaces.
     #[error("the input is empty, so it is no history")]
     Empty,
+    /// Packed by gzip, Zstandard, xz or bzip2.
+    #[error("this is compressed; unpack it first, such as with gunzip, unzstd, unxz or bunzip2")]
+    Compressed,
+    /// Written in 16 bits a character.
+    #[error("this is UTF-16; a history is UTF-8")]
+    Utf16,
     /// One JSON array instead of JSON Lines.
     #[error("this is a JSON array; a history in JSON has one object a line and no brackets around them")]
     JsonArray,
@@ -45,7 +56,13 @@ pub enum Unrecognized {
 /// # Errors
 /// When the text fits none; the message names them all.
 pub fn detect(text: &[u8]) -> Result<Format, Unrecognized> {
-    let text = text.trim_ascii_start();
+    if COMPRESSED.iter().any(|magic| text.starts_with(magic)) {
+        return Err(Unrecognized::Compressed);
+    }
+    if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") {
+        return Err(Unrecognized::Utf16);
+    }
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text).trim_ascii_start();
     let second = text.get(1..).map(|rest| rest.trim_ascii_start().first().copied());
     match (text.first(), second.flatten()) {
         (None, _) => Err(Unrecognized::Empty),
@@ -69,7 +86,8 @@ pub fn read(mut input: impl Read + Send, options: &ReadOptions) -> Result<(Forma
     let mut prefix = Vec::new();
     input.by_ref().take(PREFIX).read_to_end(&mut prefix)?;
     let format = detect(&prefix)?;
-    let input = prefix.chain(input);
+    let text = prefix.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&prefix);
+    let input = text.chain(input);
     let mut history = match format {
         Format::JsonLines => jsonl::read(input, options)?,
         Format::Edn => edn::read(input, options)?,
@@ -115,6 +133,8 @@ mod tests {
             ("INFO  jepsen.util - 4\t:invoke\t:read\tnil", Format::JepsenLog),
             ("[12:00] starting\n[12:01] 4 :invoke :read nil", Format::JepsenLog),
             ("12 invoke acquire \n", Format::LockLines),
+            ("\u{feff}{\"time\":1}", Format::JsonLines),
+            ("\u{feff}12 invoke acquire \n", Format::LockLines),
         ] {
             assert_eq!(detect(text.as_bytes()), Ok(format), "{text}");
         }
@@ -124,6 +144,8 @@ mod tests {
     fn what_fits_nothing_is_told_the_formats() {
         assert_eq!(detect(b" \n"), Err(Unrecognized::Empty));
         assert_eq!(detect(b"[ {\"time\":1}]"), Err(Unrecognized::JsonArray));
+        assert_eq!(detect(b"\x1f\x8b\x08\0"), Err(Unrecognized::Compressed));
+        assert_eq!(detect(b"\xff\xfe{\0"), Err(Unrecognized::Utf16));
         for text in ["hello", "\0\0", "[", "12 acquire", "<html>"] {
             let error = detect(text.as_bytes()).unwrap_err();
             for name in ["JSON Lines", "EDN", "Jepsen's text log", "lock lines"] {
@@ -139,6 +161,17 @@ mod tests {
         for (text, times) in [(ours, [1, 2]), (theirs, [2, 1])] {
             let (_, history) = read(text.as_bytes(), &ReadOptions::default()).unwrap();
             assert_eq!(history.rows().map(|row| row.time()).collect::<Vec<_>>(), times);
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_and_line_ends_of_windows_change_nothing() {
+        for text in [
+            "\u{feff}0 invoke acquire\r\n0 ok acquire 7\r\n",
+            "\u{feff}{:process 0 :type :invoke :f :x}\r\n\r\n{:process 0 :type :ok :f :x}",
+        ] {
+            let (_, history) = read(text.as_bytes(), &ReadOptions::default()).unwrap();
+            assert_eq!(history.len(), 2);
         }
     }
 

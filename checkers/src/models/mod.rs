@@ -9,6 +9,7 @@ pub mod queue;
 pub mod register;
 pub mod semaphore;
 pub mod set;
+mod size;
 pub mod text;
 
 pub use counter::Counter;
@@ -21,6 +22,8 @@ pub use register::Register;
 pub use semaphore::Semaphore;
 pub use set::Set;
 pub use text::{KeyValue, Text};
+
+pub(crate) use size::block;
 
 use std::{fmt::Debug, hash::Hash};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::model::{Model, OpOf};
 
-use super::Value;
+use super::{Value, size};
 
 /// Registers that transactions of reads and writes go to. Registers that no transaction has in common are judged apart.
 ///
@@ -79,7 +79,7 @@ impl<K: Value, V: Value> Model for MultiRegister<K, V> {
     }
 
     fn state_bytes(&self, state: &BTreeMap<K, V>) -> usize {
-        size_of::<BTreeMap<K, V>>() + state.len() * size_of::<(K, V)>() * 2
+        size_of::<BTreeMap<K, V>>() + size::b_tree(state.len(), size_of::<(K, V)>())
     }
 }
 

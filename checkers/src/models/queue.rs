@@ -8,7 +8,7 @@ use crate::{
     special,
 };
 
-use super::Value;
+use super::{Value, size};
 
 /// A queue, empty at first.
 ///
@@ -77,7 +77,7 @@ impl<V: Value> Model for FifoQueue<V> {
     }
 
     fn state_bytes(&self, state: &VecDeque<V>) -> usize {
-        size_of::<VecDeque<V>>() + state.capacity() * size_of::<V>()
+        size_of::<VecDeque<V>>() + size::block(state.capacity() * size_of::<V>())
     }
 
     fn shortcut(&self, ops: &[OpOf<Self>]) -> Option<Answer> {

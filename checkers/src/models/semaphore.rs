@@ -8,6 +8,8 @@ use crate::{
     special,
 };
 
+use super::size;
+
 /// A number of permits, taken and given back some at a time. Where permits have no owners, give every operation the
 /// same one.
 ///
@@ -74,7 +76,7 @@ impl Model for Semaphore {
     }
 
     fn state_bytes(&self, state: &BTreeMap<u32, u64>) -> usize {
-        size_of::<BTreeMap<u32, u64>>() + state.len() * 32
+        size_of::<BTreeMap<u32, u64>>() + size::b_tree(state.len(), size_of::<(u32, u64)>())
     }
 
     fn shortcut(&self, ops: &[OpOf<Semaphore>]) -> Option<Answer> {

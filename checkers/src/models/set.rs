@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, marker::PhantomData};
 
 use crate::model::{Model, OpOf};
 
-use super::{Value, keyed::by_key};
+use super::{Value, keyed::by_key, size};
 
 /// A set, empty at first. Unless it is read as a whole, every element is judged apart: whether it is in the set is a
 /// register with two values.
@@ -95,7 +95,7 @@ impl<V: Value> Model for Set<V> {
     }
 
     fn state_bytes(&self, state: &BTreeSet<V>) -> usize {
-        size_of::<BTreeSet<V>>() + state.len() * size_of::<V>() * 2
+        size_of::<BTreeSet<V>>() + size::b_tree(state.len(), size_of::<V>())
     }
 }
 

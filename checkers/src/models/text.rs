@@ -2,7 +2,7 @@
 
 use crate::model::{Lookahead, Model, Outlook, Timeline};
 
-use super::Keyed;
+use super::{Keyed, size};
 
 /// A key-value store with get, put and append, as in Porcupine's tests; a missing key reads as the empty text.
 pub type KeyValue = Keyed<String, Text>;
@@ -73,7 +73,7 @@ impl Model for Text {
     }
 
     fn state_bytes(&self, state: &String) -> usize {
-        size_of::<String>() + state.capacity()
+        size_of::<String>() + size::block(state.capacity())
     }
 }
 

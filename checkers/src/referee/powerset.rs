@@ -2,7 +2,10 @@
 
 use std::{fmt::Debug, hash::Hash};
 
-use crate::model::{Model, OpOf};
+use crate::{
+    model::{Model, OpOf},
+    models::block,
+};
 
 /// A sequential specification with any number of successors a step, for services that may answer or act in more than
 /// one way. Judge a history by it with [`PowerSet`].
@@ -90,7 +93,7 @@ impl<M: Nondeterministic> Model for PowerSet<M> {
     }
 
     fn state_bytes(&self, states: &Vec<M::State>) -> usize {
-        size_of::<Vec<M::State>>() + states.capacity() * size_of::<M::State>()
+        size_of::<Vec<M::State>>() + block(states.capacity() * size_of::<M::State>())
     }
 }
 

@@ -1,5 +1,7 @@
 //! What users of leases want to know first: did two clients ever believe at once that they had it?
 
+use std::borrow::Cow;
+
 /// A time in which a client was entitled to believe that it held something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Belief {
@@ -33,12 +35,15 @@ impl Overlap {
 /// longest, in order of time. Empty exactly if no two overlap. A belief that lasts no time overlaps one that began
 /// before and ends after it.
 pub fn overlaps(beliefs: &[Belief]) -> Vec<Overlap> {
-    let mut sorted = beliefs.to_vec();
-    sorted.sort_by_key(|belief| (belief.from, belief.until, belief.op));
+    let order = |belief: &Belief| (belief.from, belief.until, belief.op);
+    let mut sorted = Cow::Borrowed(beliefs);
+    if !beliefs.is_sorted_by_key(order) {
+        sorted.to_mut().sort_unstable_by_key(order);
+    }
     let mut overlaps = Vec::new();
     // The two that last longest, of different owners.
     let mut longest: [Option<Belief>; 2] = [None, None];
-    for second in sorted {
+    for &second in sorted.iter() {
         let first = longest.into_iter().flatten().find(|first| first.owner != second.owner);
         overlaps
             .extend(first.filter(|first| second.from < first.until).map(|first| Overlap { first, second }));

@@ -13,7 +13,8 @@ use super::sweep::{refuted, valid};
 /// Judges a cluster of operations on one lease in O(n log n), or leaves it to the search.
 ///
 /// A hold is certain from its acquire's return until its release's invocation, or until its time to live after the
-/// *invocation* of its acquire or last renewal: two such cores that overlap refute the history. Where there are but
+/// *invocation* of its acquire or last renewal (an indeterminate one counts where that makes it shorter): two such cores
+/// that overlap refute the history. Where there are but
 /// acquires with one time to live, and those invoked earlier return earlier, it is exact to grant them in that order, each
 /// as soon as can be.
 pub fn judge(ops: &[OpOf<Lease>]) -> Option<Answer> {
@@ -131,8 +132,10 @@ fn cores(ops: &[OpOf<Lease>], order: &[u32]) -> Option<Vec<Core>> {
                     until: op.call.saturating_add(ttl),
                 });
             }
-            (LeaseAction::Renew { ttl }, false, Some(core)) => {
-                cores[core].until = op.call.saturating_add(ttl)
+            (LeaseAction::Renew { ttl }, is_info, Some(core)) => {
+                let renewed = op.call.saturating_add(ttl);
+                let until = &mut cores[core].until;
+                *until = if is_info { renewed.min(*until) } else { renewed };
             }
             (LeaseAction::Release, _, Some(at)) => {
                 cores[at].until = cores[at].until.min(op.call);
@@ -174,4 +177,24 @@ fn in_order(ops: &[OpOf<Lease>], order: &[u32]) -> Option<Answer> {
         (free_from, last) = (granted.saturating_add(ttl), Some(position));
     }
     Some(early.unwrap_or_else(valid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{engine::check, limits::Limits, verdict::Verdict};
+
+    #[test]
+    fn a_renewal_for_a_shorter_time_may_have_taken_effect() {
+        let acquire = |owner, call, at, ttl| {
+            Lease::op(owner, call, LeaseAction::Acquire { ttl }, Some((at, LeaseOutput::Done)))
+        };
+        for (granted, verdict) in [(3, Verdict::Invalid), (4, Verdict::Valid)] {
+            let renewal = Lease::op(1, 2, LeaseAction::Renew { ttl: 2 }, None);
+            let ops = [acquire(1, 1, 1, 4), renewal, acquire(4, 3, granted, 4)];
+            assert_eq!(check(&Lease, &ops, &Limits::default()).verdict(), verdict);
+            let swept = judge(&ops).map(|answer| answer.verdict());
+            assert_eq!(swept == Some(Verdict::Invalid), verdict == Verdict::Invalid);
+        }
+    }
 }

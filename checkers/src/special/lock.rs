@@ -26,13 +26,14 @@ pub fn judge(lock: &Lock, ops: &[OpOf<Lock>]) -> Option<Answer> {
     if !lock.owners {
         return if lock.depth_max == 1 && !lock.fenced { anonymous::judge(ops) } else { None };
     }
-    let sweep = match ops.is_sorted_by_key(|op| op.call) {
-        true => Sweep::over(lock, ops, 0..ops.len() as u32),
-        false => {
+    let swept = Sweep::over(lock, ops, 0..ops.len() as u32);
+    let sweep = match swept {
+        None if !ops.is_sorted_by_key(|op| op.call) => {
             let mut order: Vec<u32> = (0..ops.len() as u32).collect();
             order.sort_by_key(|&op| ops[op as usize].call);
             Sweep::over(lock, ops, order)
         }
+        swept => swept,
     }?;
     Some(sweep.answer(ops))
 }
@@ -43,6 +44,15 @@ struct Core {
     acquire: u32,
     release: u32,
     token: Option<u64>,
+}
+
+/// The first faults of cores in order, by position.
+#[derive(Default)]
+struct Order {
+    /// A core that begins before the one before it ends.
+    overlap: Option<usize>,
+    /// Two cores whose tokens do not increase.
+    token: Option<(usize, usize)>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -66,13 +76,18 @@ struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
+    /// `None` if it takes a search, or if the order is not that of the invocations.
     fn over(lock: &'a Lock, ops: &[OpOf<Lock>], order: impl IntoIterator<Item = u32>) -> Option<Sweep<'a>> {
         let cores = Vec::with_capacity(ops.len() / 2 + 1);
         let mut sweep = Sweep { lock, cores, refused: Vec::new(), disorder: None };
         let mut owners = Owners::default();
-        let mut has_info_acquire = false;
+        let (mut has_info_acquire, mut last_call) = (false, 0);
         for index in order {
             let op = &ops[index as usize];
+            if op.call < last_call {
+                return None;
+            }
+            last_call = op.call;
             let owner = owners.of(op.input.owner);
             if owner.busy_until >= op.call && owner.busy_until > 0 {
                 return None;
@@ -124,36 +139,48 @@ impl<'a> Sweep<'a> {
         if let Some(op) = self.disorder {
             return refuted(op, [], "its owner's own operations before it do not permit it");
         }
-        if !self.cores.is_sorted_by_key(|core| core.start) {
+        let order = self.order().unwrap_or_else(|| {
             self.cores.sort_unstable_by_key(|core| core.start);
-        }
-        if let Some(pair) = self.cores.windows(2).find(|pair| pair[0].end > pair[1].start) {
+            self.order().unwrap_or_default()
+        });
+        if let Some(core) = order.overlap {
             return refuted(
-                pair[1].acquire,
-                evidence(&pair[0]),
+                self.cores[core].acquire,
+                evidence(&self.cores[core - 1]),
                 "it was granted while another certainly held the lock",
             );
         }
-        let refusal = || self.refused.iter().find_map(|&op| self.refusal(ops, op));
-        self.tokens().or_else(refusal).unwrap_or_else(valid)
+        if let Some((before, core)) = order.token {
+            let (before, core) = (self.cores[before].acquire, self.cores[core].acquire);
+            return refuted(core, [before], "its token is not higher than an earlier hold's");
+        }
+        self.refused.iter().find_map(|&op| self.refusal(ops, op)).unwrap_or_else(valid)
     }
 
-    fn tokens(&self) -> Option<Answer> {
-        let mut last = None;
-        for core in &self.cores {
-            let Some(token) = core.token else { continue };
-            if let Some((last_token, acquire)) = last
-                && token <= last_token
-            {
-                return Some(refuted(
-                    core.acquire,
-                    [acquire],
-                    "its token is not higher than an earlier hold's",
-                ));
+    /// What is wrong with the order of the cores; `None` if they are not sorted.
+    fn order(&self) -> Option<Order> {
+        let mut order = Order::default();
+        let (mut last_start, mut last_end) = (0, 0);
+        let mut last_token: Option<(u64, usize)> = None;
+        for (index, core) in self.cores.iter().enumerate() {
+            if core.start < last_start {
+                return None;
             }
-            last = Some((token, core.acquire));
+            if last_end > core.start && order.overlap.is_none() {
+                order.overlap = Some(index);
+            }
+            (last_start, last_end) = (core.start, core.end);
+            if let Some(token) = core.token {
+                if let Some((last, before)) = last_token
+                    && token <= last
+                    && order.token.is_none()
+                {
+                    order.token = Some((before, index));
+                }
+                last_token = Some((token, index));
+            }
         }
-        None
+        Some(order)
     }
 
     /// Whether the lock was certainly free all the time while it refused.

@@ -6,7 +6,6 @@
 pub mod anonymous;
 pub mod belief;
 pub mod counter;
-pub mod election;
 pub mod fencing;
 pub mod lease;
 pub mod lock;

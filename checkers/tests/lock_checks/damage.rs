@@ -20,6 +20,8 @@ pub struct Simulated {
     pub history: History,
     /// In the unfenced and the fenced register.
     pub lost: [u64; 2],
+    /// Whether every write was acknowledged.
+    pub all_known: bool,
 }
 
 pub fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -54,9 +56,10 @@ pub fn simulate(steps: &[Step]) -> Simulated {
         let survives = |id: &&String| !world.registers[register].contains(*id);
         world.acknowledged[register].iter().filter(survives).count() as u64
     });
+    let all_known = world.events.iter().all(|event| event.kind != EventKind::Info);
     let mut history = History::from_events(&world.events);
     history.resource = world.log;
-    Simulated { history, lost }
+    Simulated { history, lost, all_known }
 }
 
 impl World {
@@ -77,9 +80,17 @@ impl World {
             }
         }
         let seq = self.log.len() as u64;
-        self.event(process, EventKind::Invoke, json!({ "lock": "a", "id": id, "token": token }));
+        let read = json!({ "lock": "a", "token": token, "unfenced": unfenced_base, "fenced": fenced_base });
+        self.event(process, "read", EventKind::Invoke, json!({ "lock": "a", "token": token }));
+        self.event(process, "read", EventKind::Ok, read);
+        self.event(process, "write", EventKind::Invoke, json!({ "lock": "a", "id": id, "token": token }));
         let refused = fenced == Some(false);
-        self.event(process, outcome, json!({ "lock": "a", "id": id, "seq": seq, "fenced_refused": refused }));
+        self.event(
+            process,
+            "write",
+            outcome,
+            json!({ "lock": "a", "id": id, "seq": seq, "fenced_refused": refused }),
+        );
         self.log.push(ResourceEntry {
             seq,
             time: seq,
@@ -95,14 +106,14 @@ impl World {
         });
     }
 
-    fn event(&mut self, process: u32, kind: EventKind, value: serde_json::Value) {
+    fn event(&mut self, process: u32, f: &str, kind: EventKind, value: serde_json::Value) {
         self.events.push(Event {
             index: 0,
             time: self.events.len() as u64,
             process: Process::Client(process),
             node: None,
             kind,
-            f: "write".to_owned(),
+            f: f.to_owned(),
             value,
             error: None,
         });

@@ -64,6 +64,23 @@ proptest! {
     }
 
     #[test]
+    fn damage_told_without_a_log_is_true(steps in damage::steps()) {
+        let mut simulated = damage::simulate(&steps);
+        simulated.history.resource.clear();
+        let recipe = Some(RecipeTraits { token: true, ttl: false });
+        let judged = judge(&simulated.history, &CheckContext { recipe, ..CheckContext::default() });
+        let Some(damage) = judged.checks.get("damage") else { return Ok(()) };
+        for (name, lost) in ["unfenced_lost", "fenced_lost"].iter().zip(simulated.lost) {
+            let Some(told) = damage.figures[*name].as_u64() else { continue };
+            prop_assert!(told <= lost && (told > 0 || lost == 0 || !simulated.all_known), "{told} of {lost}");
+        }
+        if simulated.all_known {
+            prop_assert_eq!(damage.count > 0, simulated.lost != [0, 0]);
+            prop_assert!(damage.reason.as_ref().is_none_or(|reason| !reason.contains("nobody knows")));
+        }
+    }
+
+    #[test]
     fn fencing_finds_what_intervals_prove(requests in fencing::requests()) {
         let history = fencing::history(&requests);
         prop_assert_eq!(count_fencing(&history), fencing::breaches(&requests, fencing::breaches_by_intervals));

@@ -6,6 +6,8 @@ mod all;
 mod edn;
 #[path = "../support/explosive.rs"]
 mod explosive;
+#[path = "../support/guard.rs"]
+mod guard;
 #[path = "../support/vectors.rs"]
 mod histories;
 #[path = "../support/random.rs"]

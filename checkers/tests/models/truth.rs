@@ -1,6 +1,7 @@
 //! What the agreement of checkers cannot show: that models of time, and sweeps without a model, mean what they say.
 
 use crate::{
+    guard::{Guard, Guards},
     random::{Random, Subject, history},
     subjects::Leases,
 };
@@ -10,12 +11,8 @@ use checkers::{
         Lease,
         lease::{LeaseAction, LeaseOutput},
     },
-    op::Op,
     referee::brute_force,
-    special::{
-        election::{self, Sighting},
-        fencing::{self, Request},
-    },
+    verdict::Verdict,
 };
 
 /// Tries every order and every instant: the lease's holder and end, without spans.
@@ -65,86 +62,14 @@ fn spans_of_instants_find_what_single_instants_find() {
     assert!(valid > 1000 && invalid > 1000, "{valid} valid, {invalid} invalid");
 }
 
-/// A fenced resource as a model: its highest token.
-struct Guard;
-
-impl Model for Guard {
-    type State = u64;
-    type Input = u64;
-    type Output = bool;
-
-    fn initial(&self) -> u64 {
-        0
-    }
-
-    fn step(&self, highest: &u64, token: &u64, taken: Option<&bool>) -> Option<u64> {
-        let is_taken = token >= highest;
-        taken.is_none_or(|taken| *taken == is_taken).then_some(*token.max(highest))
-    }
-}
-
 #[test]
 fn the_fencing_sweep_agrees_with_a_model_of_the_guard() {
     let mut verdicts = [0; 2];
     for seed in 0..20_000 {
-        let mut random = Random(seed);
-        let requests: Vec<Request> = (0..1 + random.below(6))
-            .map(|_| {
-                let call = random.below(12);
-                let answer = match random.below(5) {
-                    0 => fencing::Answer::Maybe,
-                    1 | 2 => fencing::Answer::Rejected,
-                    _ => fencing::Answer::Accepted,
-                };
-                let at = if answer == fencing::Answer::Maybe { u64::MAX } else { call + random.below(6) };
-                Request { token: 1 + random.below(4), call, at, answer }
-            })
-            .collect();
-        let op = |request: &Request| match request.answer {
-            fencing::Answer::Maybe => Op::info(0, request.call, request.token),
-            answer => Op::ok(0, request.call, request.at, request.token, answer == fencing::Answer::Accepted),
-        };
-        let ops: Vec<OpOf<Guard>> = requests.iter().map(op).collect();
+        let ops = history(&Guards, 6, &mut Random(seed));
         let truth = brute_force(&Guard, &ops);
-        assert_eq!(fencing::breach(&requests).is_none(), truth, "seed {seed}: {requests:?}");
-        verdicts[usize::from(truth)] += 1;
-    }
-    assert!(verdicts.iter().all(|&count| count > 2000), "{verdicts:?}");
-}
-
-/// An election as a model: the term, which only grows, and its leader.
-struct Terms;
-
-impl Model for Terms {
-    type State = (u64, u32);
-    type Input = (u64, u32);
-    type Output = ();
-
-    fn initial(&self) -> (u64, u32) {
-        (0, u32::MAX)
-    }
-
-    fn step(&self, state: &(u64, u32), seen: &(u64, u32), _output: Option<&()>) -> Option<(u64, u32)> {
-        (seen.0 > state.0 || seen == state).then_some(*seen)
-    }
-}
-
-#[test]
-fn the_election_sweep_agrees_with_a_model_of_terms() {
-    let mut verdicts = [0; 2];
-    for seed in 0..20_000 {
-        let mut random = Random(seed);
-        let sightings: Vec<Sighting> = (0..1 + random.below(5))
-            .map(|_| {
-                let (call, term) = (random.below(12), 1 + random.below(4));
-                let leader = if random.one_in(10) { 9 } else { term as u32 % 2 };
-                Sighting { term, leader, call, at: call + random.below(8) }
-            })
-            .collect();
-        let op = |seen: &Sighting| Op::ok(0, seen.call, seen.at, (seen.term, seen.leader), ());
-        let ops: Vec<OpOf<Terms>> = sightings.iter().map(op).collect();
-        let truth = brute_force(&Terms, &ops);
-        assert_eq!(election::fault(&sightings).is_none(), truth, "seed {seed}: {sightings:?}");
+        let swept = Guard.shortcut(&ops).map(|answer| answer.verdict());
+        assert_eq!(swept == Some(Verdict::Valid), truth, "seed {seed}: {ops:?}");
         verdicts[usize::from(truth)] += 1;
     }
     assert!(verdicts.iter().all(|&count| count > 2000), "{verdicts:?}");

@@ -2,15 +2,12 @@
 
 use checkers::models::lock::Lock;
 
-use super::{random::Subject, subjects::*};
+use super::{guard::Guards, random::Subject, subjects::*};
 
 /// Something to do with each subject.
 pub trait Visit {
     fn visit<S: Subject>(&mut self, name: &str, subject: &S);
 }
-
-/// How many [`for_each`] visits.
-pub const COUNT: u64 = 29;
 
 pub fn for_each(visitor: &mut impl Visit) {
     visitor.visit("register, 3 values", &Registers { values: 3 });
@@ -43,4 +40,5 @@ pub fn for_each(visitor: &mut impl Visit) {
     visitor.visit("lease, acquires only", &Leases { refusals: false, acquires_only: true });
     visitor.visit("lease", &Leases { refusals: false, acquires_only: false });
     visitor.visit("lease, refusals", &Leases { refusals: true, acquires_only: false });
+    visitor.visit("fenced resource", &Guards);
 }

@@ -31,7 +31,7 @@ impl Random {
 }
 
 /// A model with inputs and outputs to draw from.
-pub trait Subject {
+pub trait Subject: Sync {
     type M: Model;
     /// Whether the model's state is that of one part only, so that brute force, too, must go part by part.
     const BY_PART: bool = false;

@@ -87,6 +87,7 @@ impl Budget {
                 .map(|bytes| bytes.saturating_sub(resident_bytes().unwrap_or(0)) as usize),
             jobs: self.jobs,
             stop: None,
+            abandon: true,
         }
     }
 

@@ -62,7 +62,8 @@ fn parse_block(block: &Block, segment: &mut Segment, notes: &mut Vec<String>) ->
         let end = memchr::memchr(b'\n', rest);
         let text = &rest[..end.unwrap_or(rest.len())];
         let start = block.bytes.len() - rest.len();
-        let simple = whole.is_some_and(|whole| fast::parse(&whole[start..start + text.len()], line, segment));
+        let length = text.strip_suffix(b"\r").unwrap_or(text).len();
+        let simple = whole.is_some_and(|whole| fast::parse(&whole[start..start + length], line, segment));
         if simple {
             // Nothing is left to do.
         } else if let Err(error) = event::parse(text, line, segment) {

@@ -3,12 +3,13 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
-use super::{
-    findings::{Findings, figures, unknown},
-    say::Ms,
-    table::{Access, LockTable},
-};
+use super::NAMES;
 use crate::{
+    checks::{
+        findings::{Findings, figures, unknown},
+        say::Ms,
+        table::{Access, LockTable},
+    },
     history::{Outcome, ResourceEntry, ResourceOp},
     verdict::{CheckResult, Verdict, Violation},
 };
@@ -18,11 +19,7 @@ use crate::{
 /// Every write names the one that it read before, its base. What survives is the register's last content with its
 /// base, the base's base, and so on. An acknowledged write outside that chain is lost; the one to blame is the write
 /// that replaced the last content to contain it.
-pub(super) fn damage(table: &LockTable<'_>, log: Option<&[ResourceEntry]>, fenced: bool) -> CheckResult {
-    let Some(log) = log else {
-        let figures = figures([("unfenced_lost", Json::Null), ("fenced_lost", Json::Null)]);
-        return CheckResult { figures, ..unknown("the resource's log is missing") };
-    };
+pub(super) fn damage(table: &LockTable<'_>, log: &[ResourceEntry], fenced: bool) -> CheckResult {
     let mut order: Vec<&ResourceEntry> = log.iter().filter(|entry| entry.op == ResourceOp::Write).collect();
     order.sort_by_key(|entry| entry.seq);
     let mut by_lock: BTreeMap<&str, Vec<&ResourceEntry>> = BTreeMap::new();
@@ -60,13 +57,13 @@ struct Register {
 
 const REGISTERS: [Register; 2] = [
     Register {
-        name: "unfenced",
+        name: NAMES[0],
         base: |entry| entry.unfenced_base.as_deref(),
         took: |entry| entry.unfenced,
         meant: |_, _| true,
     },
     Register {
-        name: "fenced",
+        name: NAMES[1],
         base: |entry| entry.fenced_base.as_deref(),
         took: |entry| entry.fenced == Some(true),
         meant: |access, entry| entry.fenced.is_some() && !access.refused,
