@@ -29,7 +29,9 @@ pub mod rng;
 pub mod rpc;
 pub mod run;
 pub mod shrink;
+mod sleep;
 mod timer;
+mod waker;
 pub mod world;
 pub mod zookeeper;
 

@@ -7,7 +7,7 @@ use std::{
     future::{Future, poll_fn},
     pin::{Pin, pin},
     rc::Rc,
-    task::{Context, Poll, Waker},
+    task::{Context, Poll},
     time::Duration,
 };
 
@@ -17,6 +17,7 @@ use workloads::error::{OpError, OpResult};
 use super::{
     net::{Connection, Port},
     node::{Node, NodeId},
+    waker::Waiter,
 };
 
 /// Client to server.
@@ -38,13 +39,15 @@ pub struct Caller<Q, R> {
     limit: Duration,
     next: Cell<u64>,
     waiting: RefCell<Vec<Waiting<R>>>,
+    /// Left behind by the last call, for the next.
+    spare: Cell<Waiter>,
     finished: Cell<Option<&'static str>>,
     kind: std::marker::PhantomData<Q>,
 }
 
 struct Waiting<R> {
     id: u64,
-    waker: Option<Waker>,
+    reader: Waiter,
     replies: VecDeque<R>,
 }
 
@@ -60,6 +63,7 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
                 limit,
                 next: Cell::new(1),
                 waiting: RefCell::default(),
+                spare: Cell::default(),
                 finished: Cell::new(None),
                 kind: std::marker::PhantomData,
             }),
@@ -126,63 +130,62 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
 
     /// Calls under way end as indeterminate, later ones fail unsent.
     pub fn finish(&self, reason: &'static str) {
-        self.finished.set(self.finished.get().or(Some(reason)));
-        for waiting in self.waiting.borrow_mut().iter_mut() {
-            waiting.waker.take().inspect(Waker::wake_by_ref);
-        }
+        finish(&self.finished, &mut self.waiting.borrow_mut(), reason);
     }
 
     fn listen(&self) -> u64 {
         let id = self.next.replace(self.next.get() + 1);
-        self.waiting.borrow_mut().push(Waiting { id, waker: None, replies: VecDeque::new() });
+        self.waiting.borrow_mut().push(Waiting { id, reader: self.spare.take(), replies: VecDeque::new() });
         id
     }
 
     fn poll_reply(&self, id: u64, context: &mut Context<'_>) -> Poll<OpResult<R>> {
-        loop {
-            {
-                let mut waiting = self.waiting.borrow_mut();
-                let own = waiting.iter_mut().find(|waiting| waiting.id == id);
-                if let Some(reply) = own.and_then(|own| own.replies.pop_front()) {
-                    return Poll::Ready(Ok(reply));
+        let mut waiting = self.waiting.borrow_mut();
+        let own = waiting.iter_mut().find(|waiting| waiting.id == id);
+        if let Some(reply) = own.and_then(|own| own.replies.pop_front()) {
+            return Poll::Ready(Ok(reply));
+        }
+        while self.finished.get().is_none() {
+            match self.connection.poll_recv::<Say<R>>(context) {
+                Poll::Ready(Ok(Say(of, reply))) if of == id => return Poll::Ready(Ok(reply)),
+                Poll::Ready(Ok(Say(of, reply))) => deliver(&mut waiting, of, reply),
+                Poll::Ready(Err(_)) => {
+                    finish(&self.finished, &mut waiting, "connection closed by the server")
+                }
+                Poll::Pending => {
+                    let own = waiting.iter_mut().find(|waiting| waiting.id == id);
+                    own.into_iter().for_each(|own| own.reader.wait(context.waker()));
+                    return Poll::Pending;
                 }
             }
-            if let Some(reason) = self.finished.get() {
-                return Poll::Ready(Err(OpError::Indeterminate(reason.into())));
-            }
-            match self.connection.poll_recv::<Say<R>>(context) {
-                Poll::Ready(Ok(Say(of, reply))) => self.deliver(of, reply, of != id),
-                Poll::Ready(Err(_)) => self.finish("connection closed by the server"),
-                Poll::Pending => break,
-            }
         }
-        if let Some(own) = self.waiting.borrow_mut().iter_mut().find(|waiting| waiting.id == id) {
-            own.waker = Some(context.waker().clone());
-        }
-        Poll::Pending
+        Poll::Ready(Err(OpError::Indeterminate(self.finished.get().unwrap_or_default().into())))
     }
+}
 
-    /// Whoever reads the connection reads for all.
-    fn deliver(&self, id: u64, reply: R, wake: bool) {
-        if let Some(other) = self.waiting.borrow_mut().iter_mut().find(|waiting| waiting.id == id) {
-            other.replies.push_back(reply);
-            if wake {
-                other.waker.take().inspect(Waker::wake_by_ref);
-            }
-        }
+/// Whoever reads the connection reads for all.
+fn deliver<R>(waiting: &mut [Waiting<R>], id: u64, reply: R) {
+    if let Some(other) = waiting.iter_mut().find(|waiting| waiting.id == id) {
+        other.replies.push_back(reply);
+        other.reader.wake();
     }
+}
+
+fn finish<R>(finished: &Cell<Option<&'static str>>, waiting: &mut [Waiting<R>], reason: &'static str) {
+    finished.set(finished.get().or(Some(reason)));
+    waiting.iter_mut().for_each(|waiting| waiting.reader.wake());
 }
 
 impl<Q, R> Caller<Q, R> {
     fn unlisten(&self, id: u64) {
         let mut waiting = self.waiting.borrow_mut();
         if let Some(at) = waiting.iter().position(|waiting| waiting.id == id) {
-            waiting.swap_remove(at);
+            let mut gone = waiting.swap_remove(at).reader;
+            gone.rest();
+            self.spare.set(gone);
         }
         // The one that leaves may have been the reader: another takes over.
-        if let Some(other) = waiting.last_mut() {
-            other.waker.take().inspect(Waker::wake_by_ref);
-        }
+        waiting.last_mut().into_iter().for_each(|other| other.reader.wake());
     }
 }
 
