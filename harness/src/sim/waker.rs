@@ -145,7 +145,7 @@ mod tests {
             woken.drain(&mut ready, |slot| tasks[slot as usize].next());
             ready
         };
-        [2, 0, 2, 3].map(|slot: usize| tasks[slot].wake_by_ref());
+        [2, 0, 2, 3].iter().for_each(|slot: &usize| tasks[*slot].wake_by_ref());
         assert_eq!(drained(), [9, 2, 0, 3]);
         tasks[3].wake_by_ref();
         assert_eq!(drained(), [9], "still queued");

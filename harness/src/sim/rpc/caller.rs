@@ -1,36 +1,22 @@
-//! Requests and replies over a stream, several at once: what store clients and servers are made of.
+//! The client's end of a connection.
 
 use std::{
     cell::{Cell, RefCell},
     collections::VecDeque,
     fmt::Debug,
-    future::{Future, poll_fn},
-    pin::{Pin, pin},
-    rc::Rc,
+    future::poll_fn,
     task::{Context, Poll},
     time::Duration,
 };
 
-use tokio::sync::Notify;
 use workloads::error::{OpError, OpResult};
 
-use super::{
+use super::{Ask, Say, within};
+use crate::sim::{
     net::{Connection, Port},
     node::{Node, NodeId},
     waker::Waiter,
 };
-
-/// Client to server.
-#[derive(Debug)]
-enum Ask<Q> {
-    Call(u64, Q),
-    /// The caller no longer wants the answer.
-    Cancel(u64),
-}
-
-/// Server to client.
-#[derive(Debug)]
-struct Say<R>(u64, R);
 
 /// The client's end. After an indeterminate outcome it is finished: later calls fail unsent.
 pub struct Caller<Q, R> {
@@ -227,137 +213,6 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
         self.unlisten(id);
         if self.finished.get().is_none() {
             self.connection.send(Ask::<Q>::Cancel(id));
-        }
-    }
-}
-
-/// Runs `future` for at most `limit`; a result that is ready at the limit wins.
-pub async fn within<T>(node: &Node, limit: Duration, future: impl Future<Output = T>) -> Option<T> {
-    let mut future = pin!(future);
-    let nanos = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-    let mut sleep = node.sleep_until(node.now().saturating_add(nanos));
-    poll_fn(|context| match future.as_mut().poll(context) {
-        Poll::Ready(value) => Poll::Ready(Some(value)),
-        Poll::Pending => Pin::new(&mut sleep).poll(context).map(|()| None),
-    })
-    .await
-}
-
-/// A request as a server meets it.
-pub struct Request<Q, R> {
-    /// What is asked.
-    pub body: Q,
-    /// Where the answer goes.
-    pub reply: Responder<R>,
-}
-
-impl<R> Clone for Responder<R> {
-    fn clone(&self) -> Self {
-        Responder { line: self.line.clone(), id: self.id, kind: std::marker::PhantomData }
-    }
-}
-
-/// The way back to one caller's request. Dropped without an answer, the caller waits.
-pub struct Responder<R> {
-    line: Rc<Line>,
-    id: u64,
-    kind: std::marker::PhantomData<R>,
-}
-
-/// One accepted connection.
-struct Line {
-    connection: Connection,
-    cancelled: RefCell<Vec<u64>>,
-    closed: Cell<bool>,
-    changed: Notify,
-}
-
-impl<R: Debug + 'static> Responder<R> {
-    /// Sends an answer.
-    pub fn send(&self, reply: R) {
-        self.line.connection.send(Say(self.id, reply));
-    }
-
-    /// The client at the other end.
-    pub fn client(&self) -> NodeId {
-        self.line.connection.peer()
-    }
-
-    /// Closes the connection, as a server does that no longer wants its client.
-    pub fn hang_up(&self) {
-        self.line.close();
-    }
-
-    /// Whether the caller has gone or cancelled.
-    pub fn is_cancelled(&self) -> bool {
-        self.line.closed.get() || self.line.cancelled.borrow().contains(&self.id)
-    }
-
-    /// Completes when the caller has gone or cancelled.
-    pub async fn cancelled(&self) {
-        while !self.is_cancelled() {
-            self.line.changed.notified().await;
-        }
-    }
-}
-
-/// Serves `port`: every request of every connection goes to `handle`, in the order of each connection.
-pub fn serve<Q, R>(node: &Node, port: Port, handle: impl Fn(Request<Q, R>) + 'static)
-where
-    Q: Debug + 'static,
-    R: Debug + 'static,
-{
-    let handle = Rc::new(handle);
-    serve_each(node, port, move || {
-        let handle = handle.clone();
-        move |request| handle(request)
-    });
-}
-
-/// Serves `port` with a handler of its own for each connection.
-pub fn serve_each<Q, R, H>(node: &Node, port: Port, handler: impl Fn() -> H + 'static)
-where
-    Q: Debug + 'static,
-    R: Debug + 'static,
-    H: Fn(Request<Q, R>) + 'static,
-{
-    let (server, listener) = (node.clone(), node.listen(port));
-    node.run(async move {
-        loop {
-            let line = Rc::new(Line {
-                connection: listener.accept().await,
-                cancelled: RefCell::default(),
-                closed: Cell::new(false),
-                changed: Notify::new(),
-            });
-            server.run(converse(line, handler()));
-        }
-    });
-}
-
-async fn converse<Q: Debug + 'static, R: Debug + 'static>(line: Rc<Line>, handle: impl Fn(Request<Q, R>)) {
-    // A line that was hung up ends when the client, having heard of it, closes its end too.
-    while let Ok(ask) = line.connection.recv::<Ask<Q>>().await {
-        match ask {
-            _ if line.closed.get() => {}
-            Ask::Call(id, body) => {
-                let reply = Responder { line: line.clone(), id, kind: std::marker::PhantomData };
-                handle(Request { body, reply });
-            }
-            Ask::Cancel(id) => {
-                line.cancelled.borrow_mut().push(id);
-                line.changed.notify_waiters();
-            }
-        }
-    }
-    line.close();
-}
-
-impl Line {
-    fn close(&self) {
-        if !self.closed.replace(true) {
-            self.connection.close();
-            self.changed.notify_waiters();
         }
     }
 }
