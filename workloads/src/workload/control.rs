@@ -1,9 +1,6 @@
 use std::{
     cell::{Cell, RefCell},
-    future::{Future, poll_fn},
-    pin::pin,
     rc::Rc,
-    task::{Poll, Waker},
 };
 
 use checkers::history::Event;
@@ -42,18 +39,7 @@ impl Control {
     /// Completes once the phase is `phase` or a later one.
     pub async fn reached(&self, phase: Phase) {
         while self.phase() < phase {
-            let mut notified = pin!(self.0.1.notified());
-            let mut told: Option<Waker> = None;
-            poll_fn(|context| match &told {
-                _ if self.phase() >= phase => Poll::Ready(()),
-                // Beside an operation this is polled with each of its answers, and seldom has anything to do.
-                Some(waker) if waker.will_wake(context.waker()) => Poll::Pending,
-                _ => {
-                    told = Some(context.waker().clone());
-                    notified.as_mut().poll(context)
-                }
-            })
-            .await;
+            self.0.1.notified().await;
         }
     }
 }
