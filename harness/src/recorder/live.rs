@@ -41,10 +41,13 @@ impl Live {
     /// Takes the next event.
     pub fn take(&mut self, event: &Event) {
         let (Process::Client(process), Some(node)) = (event.process, &event.node) else { return };
-        let lock = event.value.get("lock").and_then(Value::as_str).map(str::to_string);
+        let lock = event.value.get("lock").and_then(Value::as_str);
         let grants = matches!(event.f.as_str(), "acquire" | "campaign");
         let gives_up = matches!(event.f.as_str(), "release" | "resign" | "lapse");
-        let client = self.clients.entry(node.clone()).or_default();
+        if !self.clients.contains_key(node) {
+            self.clients.insert(node.clone(), Client::default());
+        }
+        let Some(client) = self.clients.get_mut(node) else { return };
         client.process = process;
         if event.kind == EventKind::Invoke {
             client.open = Some((event.f.clone(), event.value.clone()));
@@ -56,16 +59,16 @@ impl Live {
             client.holds.clear();
         }
         let Some(lock) = lock else { return };
-        let ends = gives_up && client.holds.remove(&lock).is_some();
+        let ends = gives_up && client.holds.remove(lock).is_some();
         if grants && event.kind == EventKind::Ok {
             let token = event.value.get("token").cloned().unwrap_or(Value::Null);
-            client.holds.insert(lock.clone(), Hold { token, since: event.time });
+            client.holds.insert(lock.to_owned(), Hold { token, since: event.time });
             self.counts.grants += 1;
-            self.granted_at.insert(lock.clone(), event.time);
+            self.granted_at.insert(lock.to_owned(), event.time);
         }
         if ends {
             // Nodes are heard out of step: only the times tell whether another hold began before this one ended.
-            let others = self.clients.values().filter_map(|client| client.holds.get(&lock));
+            let others = self.clients.values().filter_map(|client| client.holds.get(lock));
             self.counts.overlaps += others.filter(|hold| hold.since < event.time).count() as u64;
         }
     }

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::future::join_all;
+use futures_util::{StreamExt, stream::FuturesUnordered};
 use serde_json::json;
 use workloads::{env::Env, workload::Phase};
 
@@ -145,7 +145,10 @@ impl<W: World + 'static> Run<W> {
     async fn under_faults(self: &Rc<Self>) {
         let begun = self.env.now();
         let faults = self.experiment.schedule.faults.clone();
-        let faults = join_all(faults.into_iter().map(|fault| fault::live(self.clone(), fault, begun)));
+        // Of those that wait only the one whose time has come is polled; the watch wakes this task again and again.
+        let faults: FuturesUnordered<_> =
+            faults.into_iter().map(|fault| fault::live(self.clone(), fault, begun)).collect();
+        let faults = faults.collect::<()>();
         let watch = self.watch_until(begun + self.experiment.time.as_nanos() as u64);
         futures_util::future::join(faults, watch).await;
     }

@@ -3,13 +3,9 @@
 use std::{
     cell::{Cell, RefCell},
     future::Future,
-    pin::Pin,
     rc::Rc,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    task::{Context, Poll, Wake, Waker},
+    sync::Arc,
+    task::{Context, Waker},
 };
 
 use workloads::env::LocalFuture;
@@ -18,7 +14,8 @@ use super::{
     net::Net,
     node::{Node, NodeId, NodeState},
     rng::{Rng, mix},
-    timer::{Event, Timers},
+    timer::{Due, Event, Timers},
+    waker::{TaskWaker, Woken},
 };
 
 /// More polls than this at one instant, and the run counts as stuck.
@@ -50,7 +47,7 @@ impl Sim {
             trace: Cell::new(mix(seed)),
             polls: Cell::new(0),
             order: Rng::new(seed, 0),
-            woken: Arc::default(),
+            woken: Woken::default(),
             ready: RefCell::default(),
             tasks: RefCell::default(),
             free: RefCell::default(),
@@ -140,11 +137,11 @@ pub(super) struct Core {
     trace: Cell<u64>,
     polls: Cell<u64>,
     order: Rng,
-    woken: Arc<Woken>,
+    woken: Woken,
     ready: RefCell<Vec<u32>>,
     tasks: RefCell<Vec<Task>>,
     free: RefCell<Vec<u32>>,
-    timers: RefCell<Timers>,
+    pub(super) timers: RefCell<Timers>,
     pub(super) nodes: RefCell<Vec<NodeState>>,
     pub(super) net: RefCell<Net>,
 }
@@ -157,27 +154,6 @@ struct Task {
     /// Taken out while the task is polled.
     waker: Option<Waker>,
     wake: Arc<TaskWaker>,
-}
-
-/// Slots of woken tasks. The lock is what `Waker: Sync` demands; one thread never contends for it.
-type Woken = Mutex<Vec<u32>>;
-
-struct TaskWaker {
-    slot: u32,
-    queued: AtomicBool,
-    woken: Arc<Woken>,
-}
-
-impl Wake for TaskWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if !self.queued.swap(true, Ordering::Relaxed) {
-            self.woken.lock().unwrap_or_else(PoisonError::into_inner).push(self.slot);
-        }
-    }
 }
 
 impl Core {
@@ -212,8 +188,7 @@ impl Core {
         let mut tasks = self.tasks.borrow_mut();
         let slot = self.free.borrow_mut().pop().unwrap_or_else(|| {
             let slot = tasks.len() as u32;
-            let wake =
-                Arc::new(TaskWaker { slot, queued: AtomicBool::new(false), woken: self.woken.clone() });
+            let wake = TaskWaker::new(slot, &self.woken);
             let waker = Some(Waker::from(wake.clone()));
             tasks.push(Task { node, generation: 0, aborted: false, future: None, waker, wake });
             slot
@@ -222,8 +197,7 @@ impl Core {
         task.node = node;
         task.aborted = false;
         task.future = Some(future);
-        task.wake.queued.store(false, Ordering::Relaxed);
-        task.wake.wake_by_ref();
+        task.waker.iter().for_each(Waker::wake_by_ref);
         (slot, task.generation)
     }
 
@@ -256,6 +230,12 @@ impl Core {
         }
     }
 
+    /// Lets go of tasks that were held back by a pause and will not be polled: their slots may be used again.
+    pub(super) fn forget(&self, slots: &[u32]) {
+        let tasks = self.tasks.borrow();
+        slots.iter().for_each(|slot| tasks[*slot as usize].wake.rearm());
+    }
+
     /// Puts tasks that were held back by a pause in line.
     pub(super) fn requeue(&self, slots: Vec<u32>) {
         self.ready.borrow_mut().extend(slots);
@@ -279,17 +259,15 @@ impl Core {
     }
 
     fn next_ready(&self) -> Option<u32> {
-        let mut ready = self.ready.borrow_mut();
-        ready.append(&mut self.woken.lock().unwrap_or_else(PoisonError::into_inner));
+        let (mut ready, tasks) = (self.ready.borrow_mut(), self.tasks.borrow());
+        self.woken.drain(&mut ready, |slot| tasks[slot as usize].wake.next());
         loop {
             let slot = match ready.len() {
                 0 => return None,
                 1 => ready.pop()?,
                 n => ready.swap_remove(self.order.below(n as u64) as usize),
             };
-            let node = self.tasks.borrow()[slot as usize].node;
-            let mut nodes = self.nodes.borrow_mut();
-            let node = &mut nodes[node.index()];
+            let node = &mut self.nodes.borrow_mut()[tasks[slot as usize].node.index()];
             if node.paused {
                 node.deferred.push(slot);
             } else {
@@ -301,7 +279,7 @@ impl Core {
     fn poll(&self, slot: u32) {
         let (mut future, waker) = {
             let task = &mut self.tasks.borrow_mut()[slot as usize];
-            task.wake.queued.store(false, Ordering::Relaxed);
+            task.wake.rearm();
             match (task.future.take(), task.waker.take()) {
                 (Some(future), Some(waker)) => (future, waker),
                 (future, waker) => {
@@ -313,7 +291,7 @@ impl Core {
         };
         self.polls.set(self.polls.get() + 1);
         self.note(self.now.get() ^ (u64::from(slot) << 48));
-        let done = Pin::new(&mut future).poll(&mut Context::from_waker(&waker)) != Poll::Pending;
+        let done = future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
         let finished = {
             let mut tasks = self.tasks.borrow_mut();
             // Empty only when the simulation was dropped from within a task.
@@ -337,63 +315,13 @@ impl Core {
         };
         self.now.set(self.now.get().max(time));
         loop {
-            let event = self.timers.borrow_mut().pop(time);
-            match event {
-                Some(Event::Timer { slot, .. }) => {
-                    let waker = self.timers.borrow_mut().fire(slot);
-                    waker.inspect(Waker::wake_by_ref);
-                }
-                Some(Event::Arrival(stream)) => {
-                    let waker = self.net.borrow_mut().arrival(stream);
-                    waker.inspect(Waker::wake_by_ref);
-                }
-                Some(Event::Call(call)) => call(),
+            let due = self.timers.borrow_mut().pop(time);
+            match due {
+                Some(Due::Sleeper) => {}
+                Some(Due::Arrival(stream)) => self.net.borrow_mut().arrival(stream),
+                Some(Due::Call(call)) => call(),
                 None => return true,
             }
-        }
-    }
-}
-
-/// Completes at a point of virtual time.
-pub(super) struct Sleep {
-    core: Rc<Core>,
-    deadline: u64,
-    slot: Option<u32>,
-}
-
-impl Sleep {
-    pub(super) fn until(core: &Rc<Core>, deadline: u64) -> Sleep {
-        Sleep { core: core.clone(), deadline, slot: None }
-    }
-}
-
-impl Future for Sleep {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if self.core.now.get() >= self.deadline {
-            return Poll::Ready(());
-        }
-        let mut timers = self.core.timers.borrow_mut();
-        match self.slot {
-            Some(slot) => timers.rearm(slot, context.waker()),
-            None => {
-                let slot = timers.sleep(self.deadline, context.waker().clone());
-                drop(timers);
-                self.slot = Some(slot);
-            }
-        }
-        Poll::Pending
-    }
-}
-
-impl Drop for Sleep {
-    fn drop(&mut self) {
-        // The simulation's own end takes the timers away first.
-        if let Some(slot) = self.slot
-            && let Ok(mut timers) = self.core.timers.try_borrow_mut()
-        {
-            timers.forget(slot);
         }
     }
 }

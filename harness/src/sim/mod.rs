@@ -6,7 +6,7 @@
 //! |---|---|
 //! | time | [`Sim::now`] advances only when no task is ready, to the next event |
 //! | order of ready tasks | drawn from the seed, see [`executor`] |
-//! | threads | there are none; a waker's lock is never contended |
+//! | threads | there are none; a waker's atomics are only read and written |
 //! | chance | [`rng::Rng`], one stream a node, one a link, one for the scheduler |
 //! | message delay, loss, order | drawn from the link's own stream |
 //! | iteration order of hash maps | no hash map: vectors and B-trees |
@@ -31,7 +31,9 @@ pub mod rng;
 pub mod rpc;
 pub mod run;
 pub mod shrink;
+mod sleep;
 mod timer;
+mod waker;
 pub mod world;
 pub mod zookeeper;
 

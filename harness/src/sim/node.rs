@@ -4,11 +4,7 @@ use std::{future::Future, rc::Rc, time::Duration};
 
 use workloads::env::{Env, EnvApi, LocalFuture, TaskHandle};
 
-use super::{
-    clock::WallClock,
-    executor::{Core, Sleep},
-    rng::Rng,
-};
+use super::{clock::WallClock, executor::Core, rng::Rng, sleep::Sleep};
 
 /// Position of a node in its simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,11 +116,11 @@ impl Node {
 
     /// Kills the process: its tasks are dropped and its connections end. Returns false when it was dead.
     pub fn kill(&self) -> bool {
-        let was = self.state(|state| {
+        let (was, deferred) = self.state(|state| {
             state.paused = false;
-            state.deferred.clear();
-            std::mem::take(&mut state.alive)
+            (std::mem::take(&mut state.alive), std::mem::take(&mut state.deferred))
         });
+        self.core.forget(&deferred);
         if was {
             self.core.abort_all(self.id);
             self.core.net.borrow_mut().forget(self.id);

@@ -7,6 +7,8 @@ use std::{
     task::Waker,
 };
 
+use super::waker::Waiter;
+
 /// A bucket holds 2^24 ns, about 17 ms.
 const BUCKET_BITS: u32 = 24;
 
@@ -14,6 +16,16 @@ const BUCKET_BITS: u32 = 24;
 pub(super) enum Event {
     /// A sleeper's time has come, unless it was dropped meanwhile.
     Timer { slot: u32, generation: u32 },
+    /// The next message of a stream has arrived.
+    Arrival(u32),
+    /// Anything else.
+    Call(Box<dyn FnOnce()>),
+}
+
+/// What has come to pass.
+pub(super) enum Due {
+    /// A sleeper's time: it has been woken.
+    Sleeper,
     /// The next message of a stream has arrived.
     Arrival(u32),
     /// Anything else.
@@ -50,7 +62,7 @@ impl Eq for Entry {}
 #[derive(Default)]
 struct Slot {
     generation: u32,
-    waker: Option<Waker>,
+    sleeper: Waiter,
 }
 
 /// The future and the sleepers.
@@ -99,42 +111,45 @@ impl Timers {
         }
     }
 
-    /// Takes the next event if it is due at `now`.
-    pub(super) fn pop(&mut self, now: u64) -> Option<Event> {
-        if self.next_time()? > now {
-            return None;
+    /// Takes the next event if it is due at `now`, a time that [`Timers::next_time`] told: nothing due is far off.
+    pub(super) fn pop(&mut self, now: u64) -> Option<Due> {
+        loop {
+            self.near.peek().filter(|entry| entry.time <= now)?;
+            match self.near.pop()?.event {
+                Event::Arrival(stream) => return Some(Due::Arrival(stream)),
+                Event::Call(call) => return Some(Due::Call(call)),
+                Event::Timer { slot, generation } => {
+                    let slot = &mut self.slots[slot as usize];
+                    if slot.generation == generation {
+                        slot.sleeper.wake();
+                        return Some(Due::Sleeper);
+                    }
+                }
+            }
         }
-        self.near.pop().map(|entry| entry.event)
     }
 
-    pub(super) fn sleep(&mut self, deadline: u64, waker: Waker) -> u32 {
+    /// Wakes at `deadline`. The slot stays the sleeper's own until [`Timers::forget`].
+    pub(super) fn sleep(&mut self, deadline: u64, waker: &Waker) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::default());
             (self.slots.len() - 1) as u32
         });
+        self.rearm(slot, waker);
         let generation = self.slots[slot as usize].generation;
-        self.slots[slot as usize].waker = Some(waker);
         self.schedule(deadline, Event::Timer { slot, generation });
         slot
     }
 
     pub(super) fn rearm(&mut self, slot: u32, waker: &Waker) {
-        match &mut self.slots[slot as usize].waker {
-            Some(old) if old.will_wake(waker) => {}
-            other => *other = Some(waker.clone()),
-        }
-    }
-
-    /// A sleeper's waker; its slot stays its own until [`Timers::forget`].
-    pub(super) fn fire(&mut self, slot: u32) -> Option<Waker> {
-        self.slots[slot as usize].waker.take()
+        self.slots[slot as usize].sleeper.wait(waker);
     }
 
     pub(super) fn forget(&mut self, slot: u32) {
         // Empty only while the simulation itself is being dropped.
         let Some(entry) = self.slots.get_mut(slot as usize) else { return };
         entry.generation = entry.generation.wrapping_add(1);
-        entry.waker = None;
+        entry.sleeper.rest();
         self.free.push(slot);
     }
 }
@@ -161,7 +176,7 @@ mod tests {
             let time = now + rng.below(1 << (10 + round % 28));
             match rng.below(3) {
                 0 => {
-                    let slot = timers.sleep(time, Waker::noop().clone());
+                    let slot = timers.sleep(time, Waker::noop());
                     timers.forget(slot);
                 }
                 _ => {
@@ -173,11 +188,11 @@ mod tests {
                 expected.sort_unstable();
                 if let Some(time) = timers.next_time() {
                     now = time;
-                    let Some(Event::Arrival(number)) = timers.pop(now) else { panic!("an arrival is due") };
+                    let Some(Due::Arrival(number)) = timers.pop(now) else { panic!("an arrival is due") };
                     assert_eq!(expected.remove(0), (time, number));
                 }
             }
         }
-        assert!(timers.pop(u64::MAX).is_some());
+        assert!(timers.next_time().is_some_and(|time| timers.pop(time).is_some()));
     }
 }

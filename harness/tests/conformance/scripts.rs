@@ -19,7 +19,7 @@ const LONG: Duration = Duration::from_secs(60);
 static COMPARE_AND_DELETE: Script = Script {
     name: "compare-and-delete",
     lua: "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return false end",
-    rust: |keys, names, args| match keys.get(names[0]).as_deref() == Some(args[0]) {
+    rust: |keys, names, args| match keys.get(names[0]) == Some(args[0]) {
         true => Value::Integer(keys.del(names[0]).into()),
         false => Value::Nil,
     },

@@ -43,7 +43,7 @@ pub struct Script {
 /// The commands that scripts use, as a model offers them; expired keys are absent.
 pub trait Keys {
     /// `GET key`
-    fn get(&mut self, key: &str) -> Option<String>;
+    fn get(&mut self, key: &str) -> Option<&str>;
     /// `SET key value [PX ttl]`
     fn set(&mut self, key: &str, value: &str, ttl: Option<Duration>);
     /// `DEL key`: whether it was there.

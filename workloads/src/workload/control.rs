@@ -66,3 +66,42 @@ impl EventSink for Kept {
         self.0.borrow_mut().push(event);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::Future,
+        pin::pin,
+        sync::{
+            Arc,
+            atomic::{AtomicU32, Ordering},
+        },
+        task::{Context, Wake, Waker},
+    };
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Count(AtomicU32);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn who_waits_for_the_end_hears_of_it_after_the_phase_before() {
+        let (control, count) = (Control::default(), Arc::new(Count::default()));
+        let waker = Waker::from(count.clone());
+        let mut context = Context::from_waker(&waker);
+        let mut end = pin!(control.reached(Phase::Stop));
+        assert!(end.as_mut().poll(&mut context).is_pending());
+        control.advance(Phase::Liveness);
+        assert!(end.as_mut().poll(&mut context).is_pending());
+        let before = count.0.load(Ordering::Relaxed);
+        control.advance(Phase::Stop);
+        assert_eq!(count.0.load(Ordering::Relaxed), before + 1);
+        assert!(end.as_mut().poll(&mut context).is_ready());
+    }
+}

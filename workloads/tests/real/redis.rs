@@ -41,7 +41,7 @@ static PAIR: Script = Script {
     name: "pair",
     lua: "return {redis.call('get', KEYS[1]), ARGV[1]}",
     rust: |store: &mut dyn Keys, keys, args| {
-        let value = store.get(keys[0]).map_or(Value::Nil, Value::Text);
+        let value = store.get(keys[0]).map_or(Value::Nil, |text| Value::Text(text.to_owned()));
         Value::Array(vec![value, Value::Text(args[0].into())])
     },
 };

@@ -1,19 +1,14 @@
 //! Datagrams: may be lost, doubled, overtaken. What consensus peers talk over here: their own
 //! protocol copes with all of that, so a stream's bookkeeping would show nothing more.
 
-use std::{
-    any::Any,
-    collections::VecDeque,
-    future::poll_fn,
-    rc::Rc,
-    task::{Poll, Waker},
-};
+use std::{any::Any, collections::VecDeque, future::poll_fn, rc::Rc, task::Poll};
 
 use super::{Fate, Payload, Port};
 use crate::sim::{
     executor::Core,
     node::{Node, NodeId},
     timer::Event,
+    waker::Waiter,
 };
 
 /// What a socket holds at most; more is dropped, as a kernel does.
@@ -22,7 +17,7 @@ const QUEUE_MAX: usize = 4096;
 #[derive(Default)]
 pub(super) struct Queue {
     messages: VecDeque<(NodeId, Box<dyn Any>)>,
-    reader: Option<Waker>,
+    reader: Waiter,
 }
 
 /// Receives the datagrams sent to one port of a node.
@@ -62,7 +57,7 @@ impl Node {
                 let Some(queue) = net.inboxes.get_mut(&(to, port)) else { return };
                 if queue.messages.len() < QUEUE_MAX {
                     queue.messages.push_back((from, Box::new(message)));
-                    queue.reader.take().inspect(Waker::wake_by_ref);
+                    queue.reader.wake();
                 }
             };
             self.core.schedule(arrival, Event::Call(Box::new(deliver)));
@@ -81,7 +76,7 @@ impl Inbox {
                     return Poll::Ready((from, *message));
                 }
             }
-            queue.reader = Some(context.waker().clone());
+            queue.reader.wait(context.waker());
             Poll::Pending
         })
         .await

@@ -4,7 +4,7 @@ mod datagram;
 mod link;
 mod stream;
 
-use std::{any::Any, collections::BTreeMap, fmt::Debug, task::Waker};
+use std::{any::Any, collections::BTreeMap, fmt::Debug};
 
 pub use datagram::Inbox;
 pub use link::Quality;
@@ -78,9 +78,9 @@ impl Net {
         self.inboxes.retain(|(owner, _), _| *owner != node);
     }
 
-    /// Called for a scheduled arrival; returns who waits for it.
-    pub(super) fn arrival(&mut self, stream: u32) -> Option<Waker> {
-        self.streams.get_mut(stream as usize).and_then(stream::Stream::reader)
+    /// Called for a scheduled arrival: wakes whoever waits for it.
+    pub(super) fn arrival(&mut self, stream: u32) {
+        self.streams.get_mut(stream as usize).into_iter().for_each(stream::Stream::arrival);
     }
 
     /// The end of the simulation.

@@ -7,7 +7,7 @@ use std::{
     collections::VecDeque,
     future::poll_fn,
     rc::Rc,
-    task::{Context, Poll, Waker},
+    task::{Context, Poll},
 };
 
 use super::{Fate, Net, Payload, Port};
@@ -15,6 +15,7 @@ use crate::sim::{
     executor::Core,
     node::{Node, NodeId},
     timer::Event,
+    waker::Waiter,
 };
 
 const RETRANSMIT_NS_MIN: u64 = 200_000_000;
@@ -53,14 +54,14 @@ pub(super) struct Stream {
     last_arrival: u64,
     unsent: VecDeque<Unsent>,
     backoff: u64,
-    waiting: Option<Waker>,
+    reader: Waiter,
     reader_gone: bool,
     writer_gone: bool,
 }
 
 impl Stream {
-    pub(super) fn reader(&mut self) -> Option<Waker> {
-        self.waiting.take()
+    pub(super) fn arrival(&mut self) {
+        self.reader.wake();
     }
 }
 
@@ -68,7 +69,7 @@ impl Stream {
 #[derive(Default)]
 pub(super) struct Backlog {
     pending: VecDeque<(NodeId, u32, u32)>,
-    waiting: Option<Waker>,
+    acceptor: Waiter,
 }
 
 /// One end of a connection. Dropped, it closes.
@@ -134,7 +135,7 @@ impl Node {
         let incoming = net.open_stream(to, self.id());
         let backlog = net.listeners.get_mut(&(to, port)).ok_or(ConnectError)?;
         backlog.pending.push_back((self.id(), outgoing, incoming));
-        backlog.waiting.take().inspect(Waker::wake_by_ref);
+        backlog.acceptor.wake();
         drop(net);
         Ok(Connection { core: self.core.clone(), peer: to, incoming, outgoing, closed: Cell::new(false) })
     }
@@ -155,7 +156,7 @@ impl Listener {
                     closed: Cell::new(false),
                 }),
                 None => {
-                    backlog.waiting = Some(context.waker().clone());
+                    backlog.acceptor.wait(context.waker());
                     Poll::Pending
                 }
             }
@@ -207,10 +208,7 @@ impl Connection {
             Some((arrival, Item::Data(_))) if *arrival <= now => {}
             Some((arrival, Item::Fin)) if *arrival <= now => return Poll::Ready(Err(Closed)),
             _ => {
-                match &mut stream.waiting {
-                    Some(old) if old.will_wake(context.waker()) => {}
-                    other => *other = Some(context.waker().clone()),
-                }
+                stream.reader.wait(context.waker());
                 return Poll::Pending;
             }
         }
@@ -229,7 +227,7 @@ impl Drop for Connection {
         net.leave(self.outgoing, |stream| stream.writer_gone = true);
         net.leave(self.incoming, |stream| {
             stream.reader_gone = true;
-            stream.waiting = None;
+            stream.reader = Waiter::default();
         });
     }
 }
@@ -246,7 +244,7 @@ impl Net {
             last_arrival: 0,
             unsent: VecDeque::new(),
             backoff: RETRANSMIT_NS_MIN,
-            waiting: None,
+            reader: Waiter::default(),
             reader_gone: false,
             writer_gone: false,
         };

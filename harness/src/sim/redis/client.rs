@@ -8,7 +8,10 @@ use workloads::{
     error::{OpError, OpResult},
 };
 
-use super::server::{Command, PORT};
+use super::{
+    server::{Command, PORT},
+    words::Words,
+};
 use crate::sim::{
     node::{Node, NodeId},
     rpc::Caller,
@@ -60,8 +63,7 @@ impl RedisApi for RedisClient {
     }
 
     async fn eval(&self, script: &'static Script, keys: &[&str], args: &[&str]) -> OpResult<Value> {
-        let owned = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect();
-        self.0.call(Command::Eval(script, owned(keys), owned(args))).await
+        self.0.call(Command::Eval(script, Words::new(keys, args))).await
     }
 
     fn usable(&self) -> bool {

@@ -3,6 +3,7 @@
 mod client;
 mod keyspace;
 mod server;
+mod words;
 
 pub use client::RedisClient;
 pub use keyspace::{Change, Keyspace};

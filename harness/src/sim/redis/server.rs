@@ -2,13 +2,17 @@
 
 use std::{cell::RefCell, collections::VecDeque, rc::Rc, time::Duration};
 
+use smallvec::SmallVec;
 use tokio::sync::Notify;
 use workloads::{
     api::redis::{Keys, Script, Value},
     env::EnvApi,
 };
 
-use super::keyspace::{Change, Keyspace};
+use super::{
+    keyspace::{Change, Keyspace},
+    words::{WORDS, Words},
+};
 use crate::sim::{
     disk::Disk,
     net::Port,
@@ -41,7 +45,7 @@ pub(super) enum Command {
     Del(String),
     Pttl(String),
     Time,
-    Eval(&'static Script, Vec<String>, Vec<String>),
+    Eval(&'static Script, Words),
 }
 
 /// Starts the server on a living node, with what its disk kept.
@@ -139,21 +143,21 @@ impl Server {
 
 fn run(keyspace: &mut Keyspace, command: &Command, wall: i64) -> Value {
     match command {
-        Command::SetNxPx(key, value, ttl) => match keyspace.get(key) {
-            Some(_) => Value::Nil,
-            None => {
+        Command::SetNxPx(key, value, ttl) => match keyspace.get(key).is_some() {
+            true => Value::Nil,
+            false => {
                 keyspace.set(key, value, Some(*ttl));
                 Value::Text("OK".into())
             }
         },
-        Command::Get(key) => keyspace.get(key).map_or(Value::Nil, Value::Text),
+        Command::Get(key) => keyspace.get(key).map_or(Value::Nil, |value| Value::Text(value.to_owned())),
         Command::Del(key) => Value::Integer(keyspace.del(key).into()),
         Command::Pttl(key) => keyspace.pttl(key).map_or(Value::Nil, Value::Integer),
         Command::Time => Value::Integer(wall.div_euclid(1000)),
-        Command::Eval(script, keys, args) => {
-            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-            let args: Vec<&str> = args.iter().map(String::as_str).collect();
-            (script.rust)(keyspace, &keys, &args)
+        Command::Eval(script, words) => {
+            let all: SmallVec<[&str; WORDS]> = words.iter().collect();
+            let (keys, args) = all.split_at(words.keys());
+            (script.rust)(keyspace, keys, args)
         }
     }
 }

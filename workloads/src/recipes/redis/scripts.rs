@@ -41,17 +41,17 @@ pub(super) static ACQUIRE_FENCED: Script = Script {
 pub(super) static OBSERVE: Script = Script {
     name: "observe",
     lua: "local value = redis.call('get', KEYS[1]) if value then return {value, redis.call('get', KEYS[2])} else return false end",
-    rust: |store, keys, _| match store.get(keys[0]) {
-        None => Value::Nil,
-        Some(value) => {
-            let token = store.get(keys[1]).map_or(Value::Nil, Value::Text);
-            Value::Array(vec![Value::Text(value), token])
+    rust: |store, keys, _| {
+        let mut text = |key| store.get(key).map(|text| Value::Text(text.to_owned()));
+        match text(keys[0]) {
+            None => Value::Nil,
+            Some(value) => Value::Array(vec![value, text(keys[1]).unwrap_or(Value::Nil)]),
         }
     },
 };
 
 fn is_ours(store: &mut dyn Keys, keys: &[&str], args: &[&str]) -> bool {
-    store.get(keys[0]).as_deref() == Some(args[0])
+    store.get(keys[0]) == Some(args[0])
 }
 
 /// Arguments come from the recipes, which write whole milliseconds.
