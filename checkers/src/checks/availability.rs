@@ -1,3 +1,5 @@
+use std::{cmp::Reverse, collections::BinaryHeap};
+
 use serde_json::{Map, Value as Json, json};
 
 use super::{
@@ -18,64 +20,81 @@ pub(super) fn availability(table: &LockTable<'_>) -> CheckResult {
     figures.insert("share_without_success".to_owned(), share_without_success(table).into());
     figures.insert("recovery".to_owned(), table.faults.iter().map(|fault| recovery(table, fault)).collect());
     let latencies = table.operations.iter().filter(|(_, counts)| !counts.latencies_ns.is_empty());
-    let latencies = latencies.map(|(f, counts)| (f.clone(), quantiles(counts.latencies_ns.clone())));
+    let latencies = latencies.map(|(f, counts)| (f.clone(), quantiles(&counts.latencies_ns)));
     figures.insert("latency_ms".to_owned(), Json::Object(latencies.collect()));
     if table.locks.iter().any(|lock| lock.election) {
         let failovers = failovers(table);
-        let times = failovers.iter().map(|failover| failover.to_ns - failover.from_ns).collect();
-        figures.insert("failover_ms".to_owned(), quantiles(times));
+        let mut times: Vec<u64> =
+            failovers.iter().map(|failover| failover.to_ns - failover.from_ns).collect();
+        times.sort_unstable();
+        figures.insert("failover_ms".to_owned(), quantiles(&times));
         figures
             .insert("failovers".to_owned(), failovers.iter().take(LISTED).map(|it| it.json(table)).collect());
     }
     CheckResult { figures, ..valid() }
 }
 
-/// When waits and holds of one lock begin and end.
-#[derive(Clone, Default)]
-struct Moments {
-    waits: [Vec<u64>; 2],
-    holds: [Vec<u64>; 2],
-}
-
-/// Counts who waits for and who holds each lock, moment by moment.
+/// How long somebody waited for a lock and nobody held it, as a part of the time from the first moment to the last,
+/// over all locks. Attempts and holds come in order of their begins, so only the ends of those under way are kept.
 fn share_without_success(table: &LockTable<'_>) -> f64 {
-    let mut by_lock = vec![Moments::default(); table.locks.len()];
-    for attempt in &table.attempts {
-        let [begins, ends] = &mut by_lock[attempt.lock as usize].waits;
-        begins.push(attempt.invoke.time);
-        ends.push(attempt.end.time);
+    let mut states = vec![State::default(); table.locks.len()];
+    let waits = table.attempts.iter().map(|attempt| (attempt.invoke.time, attempt.end.time, attempt.lock));
+    let holds = table.holds.iter().map(|hold| (hold.start.time, hold.end.time, hold.lock));
+    let (mut waits, mut holds) = (waits.peekable(), holds.peekable());
+    loop {
+        let waits_first = match (waits.peek(), holds.peek()) {
+            (Some(wait), Some(hold)) => wait.0 <= hold.0,
+            (wait, _) => wait.is_some(),
+        };
+        let Some((begin_ns, end_ns, lock)) = (if waits_first { waits.next() } else { holds.next() }) else {
+            break;
+        };
+        states[lock as usize].begin(begin_ns, end_ns, if waits_first { WAITS } else { HOLDS });
     }
-    for hold in &table.holds {
-        let [begins, ends] = &mut by_lock[hold.lock as usize].holds;
-        begins.push(hold.start.time);
-        ends.push(hold.end.time);
-    }
-    let spans = by_lock.into_iter().map(Moments::spans_ns);
-    let (without_ns, all_ns) = spans.fold((0, 0), |sum, (without, all)| (sum.0 + without, sum.1 + all));
+    states.iter_mut().for_each(|state| state.pass(u64::MAX));
+    let (without_ns, all_ns) =
+        states.iter().fold((0, 0), |(without, all), state| (without + state.without_ns, all + state.all_ns));
     if all_ns == 0 { 0.0 } else { without_ns as f64 / all_ns as f64 }
 }
 
-impl Moments {
-    /// How long somebody waited and nobody held, and how long it was from the first moment to the last.
-    fn spans_ns(mut self) -> (u64, u64) {
-        let lists = self.waits.iter_mut().chain(&mut self.holds);
-        lists.for_each(|moments| moments.sort_unstable());
-        let [mut waits, mut waits_over] = self.waits.map(|moments| moments.into_iter().peekable());
-        let [mut holds, mut holds_over] = self.holds.map(|moments| moments.into_iter().peekable());
-        let (mut without_ns, mut all_ns) = (0, 0);
-        let (mut waiting, mut holding, mut last) = (0_i64, 0_i64, None);
-        loop {
-            let heads = [waits.peek(), waits_over.peek(), holds.peek(), holds_over.peek()];
-            let Some(&now) = heads.into_iter().flatten().min() else { return (without_ns, all_ns) };
-            let span_ns = now - last.unwrap_or(now);
-            all_ns += span_ns;
-            without_ns += if waiting > 0 && holding == 0 { span_ns } else { 0 };
-            last = Some(now);
-            waiting += i64::from(waits.next_if_eq(&now).is_some());
-            waiting -= i64::from(waits_over.next_if_eq(&now).is_some());
-            holding += i64::from(holds.next_if_eq(&now).is_some());
-            holding -= i64::from(holds_over.next_if_eq(&now).is_some());
+const WAITS: usize = 0;
+const HOLDS: usize = 1;
+
+/// Who waits for and who holds one lock at a moment, and what was seen up to it.
+#[derive(Clone, Default)]
+struct State {
+    /// Ends of what is under way, the next first, with [`WAITS`] or [`HOLDS`].
+    ends: BinaryHeap<Reverse<(u64, usize)>>,
+    under_way: [u64; 2],
+    now_ns: Option<u64>,
+    without_ns: u64,
+    all_ns: u64,
+}
+
+impl State {
+    fn begin(&mut self, begin_ns: u64, end_ns: u64, what: usize) {
+        self.pass(begin_ns);
+        self.go_to(begin_ns);
+        self.under_way[what] += 1;
+        self.ends.push(Reverse((end_ns, what)));
+    }
+
+    /// Takes off what ends up to a moment.
+    fn pass(&mut self, until_ns: u64) {
+        while let Some(&Reverse((end_ns, what))) = self.ends.peek().filter(|end| end.0.0 <= until_ns) {
+            self.go_to(end_ns);
+            self.under_way[what] -= 1;
+            self.ends.pop();
         }
+    }
+
+    fn go_to(&mut self, to_ns: u64) {
+        let span_ns = to_ns.saturating_sub(self.now_ns.unwrap_or(to_ns));
+        self.all_ns += span_ns;
+        if self.under_way[WAITS] > 0 && self.under_way[HOLDS] == 0 {
+            self.without_ns += span_ns;
+        }
+        self.now_ns = Some(to_ns);
     }
 }
 
@@ -92,9 +111,9 @@ fn recovery(table: &LockTable<'_>, fault: &FaultRecord) -> Json {
     })
 }
 
-/// Half, nine tenths, 99 hundredths and all were not slower than this; null when there are none.
-fn quantiles(mut times_ns: Vec<u64>) -> Json {
-    times_ns.sort_unstable();
+/// Half, nine tenths, 99 hundredths and all of these, in ascending order, were not slower than this; null when there
+/// are none.
+fn quantiles(times_ns: &[u64]) -> Json {
     let Some(&max) = times_ns.last() else { return Json::Null };
     let quantile = |hundredths: usize| ms(times_ns[(times_ns.len() * hundredths).div_ceil(100) - 1]);
     json!({ "p50": quantile(50), "p90": quantile(90), "p99": quantile(99), "max": ms(max) })

@@ -9,7 +9,7 @@ pub(super) fn grants(table: &LockTable<'_>) -> Grants {
     let mut grants = Grants { total: table.holds.len() as u64, contended: 0 };
     let mut by_lock = vec![Moments::default(); table.locks.len()];
     for attempt in &table.attempts {
-        let end = attempt.hold.map_or(attempt.end, |hold| table.holds[hold as usize].end.max(attempt.end));
+        let end = attempt.hold().map_or(attempt.end, |hold| table.holds[hold as usize].end.max(attempt.end));
         let moments = &mut by_lock[attempt.lock as usize];
         moments.starts.push(attempt.invoke.time);
         moments.ends.push(end.time);

@@ -29,7 +29,7 @@ pub struct Grants {
 pub struct OperationCounts {
     /// How often it ended how.
     pub outcomes: Outcomes,
-    /// How long each successful one took, in nanoseconds, in order of completion.
+    /// How long each successful one took, in nanoseconds, shortest first.
     pub latencies_ns: Vec<u64>,
 }
 
@@ -65,6 +65,7 @@ impl<'h> Counter<'h> {
 
     pub(super) fn finish(self) -> BTreeMap<String, OperationCounts> {
         let count = |(_, f, invoked, mut counts): (u32, &str, u64, OperationCounts)| {
+            counts.latencies_ns.sort_unstable();
             counts.outcomes.info = invoked - counts.outcomes.ok - counts.outcomes.fail;
             (f.to_owned(), counts)
         };

@@ -18,12 +18,12 @@ use crate::verdict::{CheckResult, Violation};
 /// learned of its grant, or the tokens must tell that A came first. So each violation is one grant given too early.
 /// O(n log n) for any service that is not broken throughout.
 pub(super) fn promise(table: &LockTable<'_>, drift_ns: u64, tokens_ordered: bool) -> CheckResult {
-    let mut sweep = Sweep { table, drift_ns, tokens_ordered, current: vec![None; table.holds.len()] };
+    let mut sweep = Sweep { table, drift_ns, tokens_ordered, current: vec![NONE; table.holds.len()] };
     let mut active = vec![Active::new(); table.locks.len()];
     let mut findings = Findings::new();
-    for promise in &table.promises {
+    for (place, promise) in (0..).zip(&table.promises) {
         let lock = table.holds[promise.hold as usize].lock as usize;
-        if let Some(early) = sweep.step(&mut active[lock], promise) {
+        if let Some(early) = sweep.step(&mut active[lock], place, promise) {
             findings.push(early);
         }
     }
@@ -38,6 +38,9 @@ struct Early<'t> {
     grant: &'t Hold,
 }
 
+/// No position in a table: a history has fewer events.
+const NONE: u32 = u32::MAX;
+
 /// The holds of one lock whose promise has not passed, by its end.
 type Active = BTreeSet<(u64, u32)>;
 
@@ -45,13 +48,13 @@ struct Sweep<'t, 'h> {
     table: &'t LockTable<'h>,
     drift_ns: u64,
     tokens_ordered: bool,
-    /// By hold: its last promise, and when that ends.
-    current: Vec<Option<(u64, &'t Promise)>>,
+    /// By hold: its last promise so far, a position in the table; [`NONE`] before its first.
+    current: Vec<u32>,
 }
 
 impl<'t> Sweep<'t, '_> {
     /// Takes up one promise; if it came with a grant, tells whether that was too early.
-    fn step(&mut self, active: &mut Active, promise: &'t Promise) -> Option<Early<'t>> {
+    fn step(&mut self, active: &mut Active, place: u32, promise: &'t Promise) -> Option<Early<'t>> {
         let now = promise.ok.time;
         while active.first().is_some_and(|&(end, _)| end <= now) {
             active.pop_first();
@@ -59,15 +62,19 @@ impl<'t> Sweep<'t, '_> {
         let grant = &self.table.holds[promise.hold as usize];
         let end = self.end(promise);
         let broken = (promise.ok == grant.start).then(|| self.broken(active, grant, end)).flatten();
-        if let Some((end, _)) = self.current[promise.hold as usize] {
-            active.remove(&(end, promise.hold));
+        if let Some(last) = self.current(promise.hold) {
+            active.remove(&(self.end(last), promise.hold));
         }
-        self.current[promise.hold as usize] = Some((end, promise));
+        self.current[promise.hold as usize] = place;
         if end > now {
             active.insert((end, promise.hold));
         }
-        let (promise_end_ns, promise) = self.current[broken? as usize]?;
-        Some(Early { promise, promise_end_ns, grant })
+        let promise = self.current(broken?)?;
+        Some(Early { promise, promise_end_ns: self.end(promise), grant })
+    }
+
+    fn current(&self, hold: u32) -> Option<&'t Promise> {
+        self.table.promises.get(self.current[hold as usize] as usize)
     }
 
     /// Zero without a time to live: such a promise is never open.

@@ -58,10 +58,10 @@ pub fn broken_tokens(grants: &[Grant]) -> Vec<&Grant> {
 pub fn contended(table: &LockTable<'_>) -> u64 {
     let company = |attempt: &&checkers::checks::Attempt| {
         table.attempts.iter().any(|other| {
-            let hold_end = other.hold.map_or(other.end, |hold| table.holds[hold as usize].end);
+            let hold_end = other.hold().map_or(other.end, |hold| table.holds[hold as usize].end);
             let overlaps = other.invoke.time < attempt.end.time && hold_end.time > attempt.invoke.time;
             other.lock == attempt.lock && other.process != attempt.process && overlaps
         })
     };
-    table.attempts.iter().filter(|attempt| attempt.hold.is_some()).filter(company).count() as u64
+    table.attempts.iter().filter(|attempt| attempt.hold().is_some()).filter(company).count() as u64
 }

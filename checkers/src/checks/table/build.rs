@@ -1,3 +1,5 @@
+use std::num::NonZeroU32;
+
 use rustc_hash::FxHashMap;
 
 use super::{
@@ -159,6 +161,7 @@ impl<'h> Builder<'h> {
             Kind::Acquire(attempt) => {
                 let hold = ok.then(|| self.grant(process, &open, row, at));
                 let attempt = &mut self.table.attempts[attempt as usize];
+                let hold = hold.and_then(|hold| NonZeroU32::new(hold + 1));
                 (attempt.end, attempt.outcome, attempt.hold) = (at, outcome, hold);
             }
             Kind::Renew(Some(hold)) if ok => self.promise(hold, &open, row, at),

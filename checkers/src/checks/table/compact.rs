@@ -34,6 +34,7 @@ impl fmt::Debug for At {
 /// A number that may be missing, in 8 bytes; ordered as [`Option`] is. The greatest of all `u64` is not told from the one
 /// before it.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(C, packed(4))]
 pub(super) struct Maybe(u64);
 
 impl Maybe {
@@ -69,6 +70,6 @@ mod tests {
     fn records_stay_small() {
         use crate::checks::{Attempt, Hold, Promise};
         assert_eq!(size_of::<At>(), 12);
-        assert!(size_of::<Attempt>() + size_of::<Hold>() + size_of::<Promise>() <= 192);
+        assert!(size_of::<Attempt>() + size_of::<Hold>() + size_of::<Promise>() <= 180);
     }
 }
