@@ -8,6 +8,9 @@ use crate::{
 pub(in crate::recipes) const RETRY: SettingInfo =
     SettingInfo { name: "retry_ms", default: 20, about: "mean pause between two tries, milliseconds" };
 
+/// Of Redlock, as its client libraries have it: redlock-rb and node-redlock wait for 200 ms.
+const RETRY_REDLOCK: SettingInfo = SettingInfo { default: 200, ..RETRY };
+
 /// Fields that most recipes here share.
 const BASE: RecipeInfo = RecipeInfo {
     name: "",
@@ -35,7 +38,7 @@ const REDLOCK: RecipeInfo = RecipeInfo {
     aware: true,
     source: "redis.io, \"Distributed Locks with Redis\"",
     settings: &[
-        RETRY,
+        RETRY_REDLOCK,
         SettingInfo {
             name: "node_limit_ms",
             default: 0,
