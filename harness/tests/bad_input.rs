@@ -161,6 +161,22 @@ fn without_an_engine() {
 }
 
 #[test]
+fn a_run_without_an_engine_is_simulated_and_says_what_to_install() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = fencepost()
+        .current_dir(folder.path())
+        .env("DOCKER_HOST", "unix:///nonexistent")
+        .args(["run", "redis/set-nx", "--faults", "pause:holder", "--seed", "1"])
+        .output()
+        .expect("the binary runs");
+    let text = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("INVALID  redis/set-nx on sim"), "{text}");
+    assert!(text.contains("simulated, because no Docker engine answers"), "{text}");
+    assert!(text.contains("apt-get install docker.io"), "{text}");
+}
+
+#[test]
 fn places_that_cannot_be_written() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("file"), "").expect("the file is written");

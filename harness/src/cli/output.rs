@@ -57,6 +57,11 @@ pub fn announce_simulated(experiment: &Experiment) {
     }
 }
 
+/// Said last of a run that was simulated for want of an engine.
+pub const NO_ENGINE: &str = "This run was simulated, because no Docker engine answers. For real servers, install Docker \
+                             (Debian: apt-get install docker.io) and start it, or set DOCKER_HOST; `fencepost doctor` \
+                             tells what else is missing.";
+
 /// The exact command that repeats a run: by flags where flags can say it all, else by the run's own file.
 pub fn repeat(experiment: &Experiment, folder: &RunFolder) -> String {
     if !experiment.by_flags {

@@ -27,14 +27,15 @@ pub fn main(args: RunArgs) -> Result<u8> {
         can_be_written(path)?;
     }
     // The simulation runs outside of the asynchronous runtime, on this thread alone.
-    if experiment.on == On::Sim || (experiment.on == On::Auto && !engine_answers()) {
-        return simulate::main(&args, experiment);
+    match experiment.on {
+        On::Sim => simulate::main(&args, experiment),
+        On::Auto if runtime::block_on(Engine::connect()).is_err() => {
+            let code = simulate::main(&args, experiment)?;
+            eprintln!("{}", output::NO_ENGINE);
+            Ok(code)
+        }
+        On::Auto | On::Docker => runtime::block_on(run(args, experiment)),
     }
-    runtime::block_on(run(args, experiment))
-}
-
-fn engine_answers() -> bool {
-    runtime::block_on(Engine::connect()).is_ok()
 }
 
 pub(super) fn flags(args: &RunArgs) -> Flags {
