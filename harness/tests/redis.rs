@@ -73,19 +73,33 @@ fn clocks_of_a_majority_break_redlock() {
     ran.all_installed(&["clock"]);
 }
 
+/// Faults one by one: kind, target, start and length in milliseconds.
+fn scheduled(faults: &[(&str, &str, u64, u64)]) -> String {
+    let fault = |(kind, target, at_ms, lasts_ms): &(&str, &str, u64, u64)| {
+        format!(
+            "[[schedule]]\nkind = \"{kind}\"\ntarget = \"{target}\"\nat_ms = {at_ms}\nlasts_ms = {lasts_ms}\n"
+        )
+    };
+    let faults: String = faults.iter().map(fault).collect();
+    format!("recipe = \"redis/set-nx\"\nttl = \"1s\"\ntime = \"6s\"\nseed = 1\n{faults}")
+}
+
 #[test]
 fn a_server_that_dies_while_it_stands_still_is_back_after_both_faults() {
     let Some(_alone) = alone() else { return };
-    let fault = |kind: &str, at_ms: u64, lasts_ms: u64| {
-        format!("[[schedule]]\nkind = \"{kind}\"\ntarget = \"s1\"\nat_ms = {at_ms}\nlasts_ms = {lasts_ms}\n")
-    };
-    let faults = [fault("pause", 1000, 1500), fault("kill", 1500, 2500)].concat();
-    let ran =
-        run_file(&format!("recipe = \"redis/set-nx\"\nttl = \"1s\"\ntime = \"6s\"\nseed = 1\n{faults}"));
-    ran.must(
-        ran.verdict["faults"][0]["evidence"]["s1"]["after"]["state"] == "gone",
-        "nothing stood still any more",
-    );
+    let ran = run_file(&scheduled(&[("pause", "s1", 1000, 1500), ("kill", "s1", 1500, 2500)]));
+    let after = &ran.verdict["faults"][0]["evidence"]["s1"]["after"];
+    ran.must(after["state"] == "gone", "nothing stood still any more");
     ran.all_installed(&["pause", "kill"]);
     ran.must(ran.verdict["checks"]["liveness"]["verdict"] == "valid", "the server is back");
+}
+
+#[test]
+fn of_two_pauses_at_once_the_later_end_counts() {
+    let Some(_alone) = alone() else { return };
+    let ran = run_file(&scheduled(&[("pause", "c1", 1000, 1500), ("pause", "c1", 2000, 2000)]));
+    let after = |fault: usize| &ran.verdict["faults"][fault]["evidence"]["c1"]["after"];
+    ran.must(after(0)["left_to"] == serde_json::json!([2]), "it stands still on");
+    ran.must(after(1)["state"] != "T", "it goes on");
+    ran.all_installed(&["pause"]);
 }

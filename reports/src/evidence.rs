@@ -27,16 +27,24 @@ fn one(kind: &str, shown: &Map<String, Value>) -> Option<String> {
         return Some(format!("error: {}", brief(error)));
     }
     let after = |key: &str| shown.get("after").and_then(|after| after.get(key));
+    // Another fault of its kind was still under way on the node.
+    let left_to = after("left_to").and_then(Value::as_array).and_then(|others| others.first());
     match kind {
         "pause" => Some(format!(
             "state {}, then {}",
             brief(shown.get("state")?),
-            after("state").map_or("?".into(), brief)
+            match left_to {
+                Some(other) => format!("left to fault {other}"),
+                None => after("state").map_or("?".into(), brief),
+            }
         )),
         "kill" => Some(format!(
-            "pid {} killed, {} started",
+            "pid {} killed, {}",
             brief(shown.get("pid")?),
-            after("new_pid").map_or("none".into(), brief)
+            match left_to {
+                Some(other) => format!("left to fault {other}"),
+                None => format!("{} started", after("new_pid").map_or("none".into(), brief)),
+            }
         )),
         "partition" => Some(format!("{} packets dropped", shown.get("packets")?)),
         "clock" => {
@@ -59,6 +67,8 @@ mod tests {
         assert_eq!(in_words("pause", &pause), "c5 state T, then S");
         let kill = json!({ "s1": { "pid": 7, "after": { "new_pid": 35 } }, "s2": { "error": "gone" } });
         assert_eq!(in_words("kill", &kill), "s1 pid 7 killed, 35 started; s2 error: gone");
+        let left = json!({ "c1": { "state": "T", "pids": [8], "after": { "left_to": [4] } } });
+        assert_eq!(in_words("pause", &left), "c1 state T, then left to fault 4");
         let cut = json!({ "s2": { "packets": 41, "dropped": { "198.18.0.5": { "packets_in": 41 } } } });
         assert_eq!(in_words("partition", &cut), "s2 41 packets dropped");
         let clock = json!({ "s1": { "observed_ms": [6000.01] }, "c1": { "observed_ms": [5999.99] } });

@@ -43,49 +43,50 @@ impl DockerWorld {
 
     pub(super) async fn heal_fault(&self, injection: &Injection) -> Healed {
         let fault = &injection.fault;
+        let left = self.end_of(injection);
+        // What still stands still or lies dead under another fault is that one's to heal.
+        let free: Vec<String> =
+            left.iter().filter(|(_, others)| others.is_empty()).map(|(node, _)| node.clone()).collect();
         let outcomes = match fault.kind {
-            FaultKind::Pause => {
-                let free = self.end_of(injection, |left| left.is_empty());
-                self.on_each(&free, |_| Command::Resume).await
-            }
-            FaultKind::Kill => {
-                let free = self.end_of(injection, |left| left.is_empty());
-                self.start_again(&free, injection).await
-            }
+            FaultKind::Pause => self.on_each(&free, |_| Command::Resume).await,
+            FaultKind::Kill => self.start_again(&free, injection).await,
             FaultKind::Partition => {
-                self.end_of(injection, |_| true);
                 self.on_cuts(&injection.cuts, |_| Ok(Command::Mend { fault: fault.id })).await
             }
             FaultKind::Clock => {
-                let targets = self.end_of(injection, |_| true);
-                self.on_each(&targets, |node| Command::Clock { offset_ns: self.offset_of(node) * 1_000_000 })
-                    .await
+                self.on_each(&injection.targets, |node| Command::Clock {
+                    offset_ns: self.offset_of(node) * 1_000_000,
+                })
+                .await
             }
         };
         let healed = outcomes.iter().all(|(_, outcome)| outcome.is_ok());
-        // Only a cut shows at its end whether it met anything.
-        let touched = |evidence: &Evidence| match fault.kind {
-            FaultKind::Partition => evidence.get("packets").and_then(Value::as_u64).unwrap_or_default() > 0,
-            _ => true,
-        };
-        let mut fault = self.sum_up(outcomes, touched);
-        if injection.fault.kind != FaultKind::Partition {
-            // Beside what the start showed, not in its place.
-            fault.evidence =
-                fault.evidence.into_iter().map(|(node, after)| (node, json!({ "after": after }))).collect();
+        if fault.kind == FaultKind::Partition {
+            // Only a cut shows at its end whether it met anything.
+            let touched =
+                |evidence: &Evidence| evidence.get("packets").and_then(Value::as_u64).unwrap_or_default() > 0;
+            return Healed { fault: self.sum_up(outcomes, touched), healed };
         }
-        Healed { fault, healed }
+        let Applied { at, evidence: mut after, .. } = self.sum_up(outcomes, |_| true);
+        if fault.kind != FaultKind::Clock {
+            let held = left.into_iter().filter(|(_, others)| !others.is_empty());
+            after.extend(held.map(|(node, others)| (node, json!({ "left_to": others }))));
+        }
+        let result = if healed { FaultResult::Installed } else { FaultResult::Failed };
+        // Beside what the start showed, not in its place.
+        let evidence = after.into_iter().map(|(node, after)| (node, json!({ "after": after }))).collect();
+        Healed { fault: Applied { at, result, evidence }, healed }
     }
 
-    /// Takes the fault off the nodes it hit; returns those of which `done` says so, given what is left on them.
-    fn end_of(&self, injection: &Injection, done: impl Fn(&[(u32, i64)]) -> bool) -> Vec<String> {
+    /// Takes the fault off the nodes it hit; returns the other faults of its kind that are left on each.
+    fn end_of(&self, injection: &Injection) -> Vec<(String, Vec<u32>)> {
         let active = &mut self.inner.borrow_mut().active;
-        let ended = |node: &&String| {
-            let left = active.entry(((*node).clone(), injection.fault.kind)).or_default();
+        let ended = |node: &String| {
+            let left = active.entry((node.clone(), injection.fault.kind)).or_default();
             left.retain(|(fault, _)| *fault != injection.fault.id);
-            done(left)
+            (node.clone(), left.iter().map(|(fault, _)| *fault).collect())
         };
-        injection.targets.iter().filter(ended).cloned().collect()
+        injection.targets.iter().map(ended).collect()
     }
 
     /// The offset in milliseconds that the latest clock fault still under way wants.
