@@ -67,6 +67,40 @@ pub trait Election {
     }
 }
 
+/// A lock that shows who holds it, and so is an election: its holder leads.
+#[async_trait(?Send)]
+pub trait Observe: Lock {
+    /// Who holds the lock now.
+    async fn observe(&mut self, name: &str) -> OpResult<Option<Leader>>;
+}
+
+#[async_trait(?Send)]
+impl<T: Observe> Election for T {
+    async fn campaign(&mut self, name: &str, wait: Duration) -> OpResult<Grant> {
+        self.acquire(name, wait).await
+    }
+
+    async fn renew(&mut self, name: &str) -> OpResult<Grant> {
+        Lock::renew(self, name).await
+    }
+
+    async fn resign(&mut self, name: &str) -> OpResult<()> {
+        self.release(name).await
+    }
+
+    async fn observe(&mut self, name: &str) -> OpResult<Option<Leader>> {
+        Observe::observe(self, name).await
+    }
+
+    fn usable(&self) -> bool {
+        Lock::usable(self)
+    }
+
+    fn lost(&self) -> Option<Lost> {
+        Lock::lost(self)
+    }
+}
+
 /// A one-way signal: the grant is lost.
 #[derive(Clone, Default)]
 pub struct Lost(Rc<(Notify, std::cell::Cell<bool>)>);

@@ -8,7 +8,7 @@ use super::leases::{Kept, Leases};
 use crate::{
     api::etcd::{Compare, EtcdWatch, Range, Txn, TxnOp, WatchEvent},
     error::{OpError, OpResult},
-    primitive::{Election, Grant, Leader, Lock},
+    primitive::{Grant, Leader, Lock, Observe},
     recipes::{Context, context::owner_of},
 };
 
@@ -125,19 +125,7 @@ impl Lock for LeaseLock {
 }
 
 #[async_trait(?Send)]
-impl Election for LeaseLock {
-    async fn campaign(&mut self, name: &str, wait: Duration) -> OpResult<Grant> {
-        self.acquire(name, wait).await
-    }
-
-    async fn renew(&mut self, name: &str) -> OpResult<Grant> {
-        Lock::renew(self, name).await
-    }
-
-    async fn resign(&mut self, name: &str) -> OpResult<()> {
-        self.release(name).await
-    }
-
+impl Observe for LeaseLock {
     async fn observe(&mut self, name: &str) -> OpResult<Option<Leader>> {
         let etcd = self.leases.etcd().await?;
         let found = etcd.range(Range { key: key(name), prefix: false }).await?;
@@ -146,10 +134,6 @@ impl Election for LeaseLock {
             token: Some(kv.create_revision as u64),
         };
         Ok(found.keys.first().map(leader))
-    }
-
-    fn usable(&self) -> bool {
-        self.leases.usable()
     }
 }
 

@@ -8,7 +8,7 @@ use super::{link::Link, scripts};
 use crate::{
     api::redis::Value,
     error::{OpError, OpResult},
-    primitive::{Election, Grant, Leader, Lock},
+    primitive::{Grant, Leader, Lock, Observe},
     recipes::{Context, context::owner_of},
 };
 
@@ -129,19 +129,7 @@ impl Lock for SetNx {
 }
 
 #[async_trait(?Send)]
-impl Election for SetNx {
-    async fn campaign(&mut self, name: &str, wait: Duration) -> OpResult<Grant> {
-        self.acquire(name, wait).await
-    }
-
-    async fn renew(&mut self, name: &str) -> OpResult<Grant> {
-        Lock::renew(self, name).await
-    }
-
-    async fn resign(&mut self, name: &str) -> OpResult<()> {
-        self.release(name).await
-    }
-
+impl Observe for SetNx {
     async fn observe(&mut self, name: &str) -> OpResult<Option<Leader>> {
         let redis = self.link.get().await?;
         match redis.eval(&scripts::OBSERVE, &[&lock_key(name), &token_key(name)], &[]).await? {
@@ -154,10 +142,6 @@ impl Election for SetNx {
             },
             other => Err(OpError::Definite(format!("unexpected answer to observe: {other:?}"))),
         }
-    }
-
-    fn usable(&self) -> bool {
-        self.link.usable()
     }
 }
 

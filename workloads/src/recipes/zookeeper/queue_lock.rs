@@ -15,7 +15,7 @@ use crate::{
     },
     env::TaskHandle,
     error::{OpError, OpResult},
-    primitive::{Election, Grant, Leader, Lock, Lost},
+    primitive::{Grant, Leader, Lock, Lost, Observe},
     recipes::{Context, context::owner_of},
 };
 
@@ -222,19 +222,7 @@ impl Lock for QueueLock {
 }
 
 #[async_trait(?Send)]
-impl Election for QueueLock {
-    async fn campaign(&mut self, name: &str, wait: Duration) -> OpResult<Grant> {
-        self.acquire(name, wait).await
-    }
-
-    async fn renew(&mut self, name: &str) -> OpResult<Grant> {
-        Lock::renew(self, name).await
-    }
-
-    async fn resign(&mut self, name: &str) -> OpResult<()> {
-        self.release(name).await
-    }
-
+impl Observe for QueueLock {
     async fn observe(&mut self, name: &str) -> OpResult<Option<Leader>> {
         let zk = self.session.zk().await?;
         let directory = directory(name);
@@ -246,14 +234,6 @@ impl Election for QueueLock {
                 return Ok(Some(Leader { id, token: Some(stat.czxid as u64) }));
             }
         }
-    }
-
-    fn usable(&self) -> bool {
-        Lock::usable(self)
-    }
-
-    fn lost(&self) -> Option<Lost> {
-        Lock::lost(self)
     }
 }
 
