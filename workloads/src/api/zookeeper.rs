@@ -116,10 +116,9 @@ pub trait ZkApi {
     async fn sync(&self, path: &str) -> OpResult<()>;
     /// The session this connection belongs to.
     fn session(&self) -> Session;
-    /// When the last request was sent (`Env::now`) that the server has answered, pings included. It is no promise: a
-    /// server that is cut off from its leader goes on answering pings and reads, while the leader ends the session.
-    fn last_answered(&self) -> u64;
-    /// The same of those sent before `time`; when the connection was asked for, if that was later.
+    /// When the last request before `time` was sent (`Env::now`) that the server has answered, pings included; when the
+    /// connection was asked for, if that was later. It is no promise: a server that is cut off from its leader goes on
+    /// answering pings and reads, while the leader ends the session.
     fn answered_before(&self, time: u64) -> u64;
     /// The next event; dropping the call loses nothing. One caller at a time.
     async fn next_event(&self) -> ZkEvent;

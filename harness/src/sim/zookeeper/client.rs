@@ -226,10 +226,6 @@ impl ZkApi for ZkClient {
         Session { zxid_seen: self.line.zxid_seen.get(), ..self.session.clone() }
     }
 
-    fn last_answered(&self) -> u64 {
-        self.line.answered.last()
-    }
-
     fn answered_before(&self, time: u64) -> u64 {
         self.line.answered.before(time)
     }

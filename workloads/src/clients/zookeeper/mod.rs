@@ -177,10 +177,6 @@ impl ZkApi for ZkClient {
         Session { zxid_seen: self.wire.zxid_seen(), ..self.session.clone() }
     }
 
-    fn last_answered(&self) -> u64 {
-        self.wire.answered().last()
-    }
-
     fn answered_before(&self, time: u64) -> u64 {
         self.wire.answered().before(time)
     }

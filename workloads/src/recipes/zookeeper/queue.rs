@@ -148,10 +148,6 @@ mod tests {
             Session { id: 0, password: vec![], timeout: Default::default(), zxid_seen: 0 }
         }
 
-        fn last_answered(&self) -> u64 {
-            0
-        }
-
         fn answered_before(&self, _time: u64) -> u64 {
             0
         }
