@@ -31,7 +31,7 @@ const AGAIN: Duration = Duration::from_millis(20);
 
 /// Tries until the server has been used successfully or `wait` is over, and prints what it said as JSON.
 pub fn main(family: &str, address: SocketAddr, wait: Duration) -> Result<()> {
-    let family = [Family::Redis, Family::Etcd, Family::Zookeeper]
+    let family = [Family::Redis, Family::Sentinel, Family::Etcd, Family::Zookeeper]
         .into_iter()
         .find(|known| known.name() == family)
         .ok_or_else(|| Error::Usage(format!("no probe for `{family}`")))?;
@@ -50,7 +50,7 @@ pub fn main(family: &str, address: SocketAddr, wait: Duration) -> Result<()> {
 
 fn probe(family: Family, address: SocketAddr) -> std::result::Result<Probe, String> {
     match family {
-        Family::Redis => redis(address),
+        Family::Redis | Family::Sentinel => redis(address),
         Family::Etcd => etcd(address),
         Family::Zookeeper => zookeeper(address),
     }

@@ -40,7 +40,7 @@ fn everything() -> Value {
                 "about": system.about,
                 "default_nodes": system.default_nodes,
                 "max_nodes": system.max_nodes,
-                "versions": catalog::versions(system.family.name()),
+                "versions": catalog::versions(system.family.images()),
                 "settings": settings,
             })
         })
@@ -79,7 +79,7 @@ fn tables() -> String {
         systems.push_record([
             system.name.to_string(),
             format!("{} (up to {})", system.default_nodes, system.max_nodes),
-            catalog::versions(system.family.name()).join(", "),
+            catalog::versions(system.family.images()).join(", "),
             system.about.to_string(),
         ]);
     }

@@ -34,12 +34,12 @@ pub async fn resolve(
     any: Option<&str>,
 ) -> Result<Resolved> {
     let all =
-        || catalog::CATALOG.layouts.iter().filter(|layout| layout.system == family.name()).cloned().collect();
+        || catalog::CATALOG.layouts.iter().filter(|layout| layout.system == family.images()).cloned().collect();
     let (reference, layouts) = match any {
         Some(reference) => (reference.to_string(), all()),
         None => {
-            let image = catalog::image(family.name(), version).ok_or_else(|| {
-                Error::Usage(format!("there is no {} {}", family.name(), version.unwrap_or_default()))
+            let image = catalog::image(family.images(), version).ok_or_else(|| {
+                Error::Usage(format!("there is no {} {}", family.images(), version.unwrap_or_default()))
             })?;
             build::ensure(engine, image, &|line| eprintln!("{line}")).await?;
             (image.tag.clone(), catalog::layout(&image.layout).into_iter().cloned().collect())

@@ -2,6 +2,7 @@
 
 mod etcd;
 mod redis;
+mod sentinel;
 mod zookeeper;
 
 use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
@@ -61,6 +62,8 @@ pub struct Setting {
 pub enum Family {
     /// redis-server
     Redis,
+    /// redis-server, and beside it another as a sentinel
+    Sentinel,
     /// etcd
     Etcd,
     /// Apache ZooKeeper
@@ -68,7 +71,8 @@ pub enum Family {
 }
 
 /// All systems.
-pub static ALL: [&System; 4] = [&redis::REDIS, &redis::INDEPENDENT, &etcd::ETCD, &zookeeper::ZOOKEEPER];
+pub static ALL: [&System; 5] =
+    [&redis::REDIS, &redis::INDEPENDENT, &sentinel::SENTINEL, &etcd::ETCD, &zookeeper::ZOOKEEPER];
 
 impl System {
     /// By name.
@@ -95,7 +99,7 @@ impl System {
             .iter()
             .enumerate()
             .map(|(index, _)| match self.family {
-                Family::Redis => redis::plan(&value, layouts),
+                Family::Redis | Family::Sentinel => redis::plan(&value, layouts),
                 Family::Etcd => etcd::plan(members, index, &value, layouts),
                 Family::Zookeeper => zookeeper::plan(members, index, &value, ttl, layouts),
             })
@@ -107,16 +111,25 @@ impl Family {
     /// The port that clients use.
     pub fn port(self) -> u16 {
         match self {
-            Family::Redis => 6379,
+            Family::Redis | Family::Sentinel => 6379,
             Family::Etcd => 2379,
             Family::Zookeeper => 2181,
         }
     }
 
-    /// Name of its images in the catalog, and of its probe.
+    /// Name of its images in the catalog.
+    pub fn images(self) -> &'static str {
+        match self {
+            Family::Sentinel => "redis",
+            own => own.name(),
+        }
+    }
+
+    /// Name of its probe.
     pub fn name(self) -> &'static str {
         match self {
             Family::Redis => "redis",
+            Family::Sentinel => "redis-sentinel",
             Family::Etcd => "etcd",
             Family::Zookeeper => "zookeeper",
         }

@@ -3,12 +3,12 @@
 use super::{DATA, Family, ServerPlan, Setting, System, programs};
 use crate::images::catalog::LayoutEntry;
 
-const SETTINGS: &[Setting] = &[Setting {
+pub(super) const PERSISTENCE: Setting = Setting {
     name: "persistence",
     default: "none",
     about: "what survives a restart: none, everysec (append-only file, synced once a second) or always (synced before each answer)",
     values: &["none", "everysec", "always"],
-}];
+};
 
 /// One server.
 pub static REDIS: System = System {
@@ -17,7 +17,7 @@ pub static REDIS: System = System {
     default_nodes: 1,
     max_nodes: 1,
     clustered: false,
-    settings: SETTINGS,
+    settings: &[PERSISTENCE],
     about: "one Redis server",
 };
 
@@ -28,7 +28,7 @@ pub static INDEPENDENT: System = System {
     default_nodes: 5,
     max_nodes: 9,
     clustered: false,
-    settings: SETTINGS,
+    settings: &[PERSISTENCE],
     about: "several unrelated Redis servers, for Redlock",
 };
 

@@ -14,7 +14,7 @@ pub mod zookeeper;
 
 pub use answered::Answered;
 pub use etcd::EtcdApi;
-pub use redis::RedisApi;
+pub use redis::{RedisApi, SentinelApi};
 pub use resource::ResourceApi;
 pub use stores::{Endpoint, Stores};
 pub use zookeeper::ZkApi;

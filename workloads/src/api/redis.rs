@@ -29,6 +29,27 @@ impl Value {
     }
 }
 
+/// What a server is to the others, by its own belief.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It takes writes.
+    Primary,
+    /// It copies a primary and refuses writes.
+    Replica,
+}
+
+impl Role {
+    /// From the answer to `ROLE`, whose first word is `master` or `slave`.
+    pub fn of(answer: &Value) -> Option<Role> {
+        let Value::Array(parts) = answer else { return None };
+        match parts.first()? {
+            Value::Text(word) if word == "master" => Some(Role::Primary),
+            Value::Text(word) if word == "slave" => Some(Role::Replica),
+            _ => None,
+        }
+    }
+}
+
 /// A script in both its languages: real servers run the Lua, a model runs the Rust. They must do the same.
 #[derive(Debug)]
 pub struct Script {
@@ -46,6 +67,14 @@ pub trait Keys {
     fn get(&mut self, key: &str) -> Option<&str>;
     /// `SET key value [PX ttl]`
     fn set(&mut self, key: &str, value: &str, ttl: Option<Duration>);
+    /// `SET key value NX PX ttl`: whether it was set.
+    fn set_nx(&mut self, key: &str, value: &str, ttl: Duration) -> bool {
+        let free = self.get(key).is_none();
+        if free {
+            self.set(key, value, Some(ttl));
+        }
+        free
+    }
     /// `DEL key`: whether it was there.
     fn del(&mut self, key: &str) -> bool;
     /// `PEXPIRE key ttl`: whether it was there.
@@ -69,6 +98,19 @@ pub trait RedisApi {
     async fn time(&self) -> OpResult<u64>;
     /// `EVAL`, with the whole source, once.
     async fn eval(&self, script: &'static Script, keys: &[&str], args: &[&str]) -> OpResult<Value>;
+    /// `WAIT replicas limit`: how many replicas have taken all that this connection wrote, once they are `replicas` or
+    /// the limit is over. Give it less than the connection's own limit.
+    async fn wait(&self, replicas: u64, limit: Duration) -> OpResult<u64>;
+    /// `ROLE`
+    async fn role(&self) -> OpResult<Role>;
     /// Whether the connection can still be used.
     fn usable(&self) -> bool;
+}
+
+/// A connection to one sentinel.
+#[async_trait(?Send)]
+pub trait SentinelApi {
+    /// `SENTINEL GET-MASTER-ADDR-BY-NAME`: the address of the server that this sentinel takes for the primary, as in
+    /// [`Endpoint::addr`](crate::api::Endpoint).
+    async fn primary(&self) -> OpResult<String>;
 }

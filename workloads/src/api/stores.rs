@@ -3,7 +3,7 @@ use std::{rc::Rc, time::Duration};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{EtcdApi, RedisApi, ResourceApi, ZkApi, zookeeper::Open};
+use super::{EtcdApi, RedisApi, ResourceApi, SentinelApi, ZkApi, zookeeper::Open};
 use crate::error::OpResult;
 
 /// A node that serves something, and where.
@@ -23,6 +23,8 @@ pub struct Endpoint {
 pub trait Stores {
     /// A connection to one Redis server.
     async fn redis(&self, to: &Endpoint, limit: Duration) -> OpResult<Rc<dyn RedisApi>>;
+    /// A connection to the sentinel beside a Redis server.
+    async fn sentinel(&self, beside: &Endpoint, limit: Duration) -> OpResult<Rc<dyn SentinelApi>>;
     /// A connection to one etcd member.
     async fn etcd(&self, to: &Endpoint, limit: Duration) -> OpResult<Rc<dyn EtcdApi>>;
     /// A connection to one ZooKeeper server, with a new session or an existing one.

@@ -2,9 +2,12 @@ use std::{rc::Rc, time::Duration};
 
 use async_trait::async_trait;
 
-use super::{etcd::EtcdClient, redis::RedisClient, resource::ResourceClient, zookeeper::ZkClient};
+use super::{
+    etcd::EtcdClient,
+    redis::{RedisClient, SentinelClient},
+    resource::ResourceClient, zookeeper::ZkClient};
 use crate::{
-    api::{Endpoint, EtcdApi, RedisApi, ResourceApi, Stores, ZkApi, zookeeper::Open},
+    api::{Endpoint, EtcdApi, RedisApi, ResourceApi, SentinelApi, Stores, ZkApi, zookeeper::Open},
     env::Env,
     error::OpResult,
 };
@@ -25,6 +28,10 @@ impl RealStores {
 impl Stores for RealStores {
     async fn redis(&self, to: &Endpoint, limit: Duration) -> OpResult<Rc<dyn RedisApi>> {
         Ok(Rc::new(RedisClient::open(&self.env, to, limit).await?))
+    }
+
+    async fn sentinel(&self, beside: &Endpoint, limit: Duration) -> OpResult<Rc<dyn SentinelApi>> {
+        Ok(Rc::new(SentinelClient::open(&self.env, beside, limit).await?))
     }
 
     async fn etcd(&self, to: &Endpoint, limit: Duration) -> OpResult<Rc<dyn EtcdApi>> {

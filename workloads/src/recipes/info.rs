@@ -25,7 +25,7 @@ pub enum Primitive {
 pub struct RecipeInfo {
     /// `<system family>/<recipe>`
     pub name: &'static str,
-    /// The system it needs: `redis`, `redis-independent`, `etcd`, `zookeeper`.
+    /// The system it needs: `redis`, `redis-independent`, `redis-sentinel`, `etcd`, `zookeeper`.
     pub system: &'static str,
     /// What it offers.
     pub primitive: Primitive,

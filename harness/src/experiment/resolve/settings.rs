@@ -32,13 +32,13 @@ pub fn version(
             "an image was given too: name a version or an image, not both",
         ));
     }
-    let known = catalog::versions(system.family.name());
+    let known = catalog::versions(system.family.images());
     if known.iter().any(|known| *known == version) {
         return Ok(Some(version));
     }
     let message = format!(
         "there is no {} {version}: use one of {}, or --image with any image{}",
-        system.family.name(),
+        system.family.images(),
         known.join(", "),
         suggest::hint(&version, known.iter().copied()),
     );

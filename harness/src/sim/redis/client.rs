@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use workloads::{
-    api::redis::{RedisApi, Script, Value},
+    api::redis::{RedisApi, Role, Script, Value},
     error::{OpError, OpResult},
 };
 
 use super::{
-    server::{Command, PORT},
+    server::{Answer, Command, PORT},
     words::Words,
 };
 use crate::sim::{
@@ -18,12 +18,17 @@ use crate::sim::{
 };
 
 /// A connection to one simulated server.
-pub struct RedisClient(Caller<Command, Value>);
+pub struct RedisClient(Caller<Command, Answer>);
 
 impl RedisClient {
     /// Connects from `node`.
     pub async fn open(node: &Node, to: NodeId, limit: Duration) -> OpResult<RedisClient> {
         Caller::open(node, to, PORT, limit).await.map(RedisClient)
+    }
+
+    /// Every error of the model refuses the command before it runs.
+    async fn call(&self, command: Command) -> OpResult<Value> {
+        self.0.call(command).await?.map_err(|refused| OpError::Definite(refused.into()))
     }
 }
 
@@ -35,12 +40,12 @@ fn unexpected(answer: &Value) -> OpError {
 #[async_trait(?Send)]
 impl RedisApi for RedisClient {
     async fn set_nx_px(&self, key: &str, value: &str, ttl: Duration) -> OpResult<bool> {
-        let answer = self.0.call(Command::SetNxPx(key.to_owned(), value.to_owned(), ttl)).await?;
+        let answer = self.call(Command::SetNxPx(key.to_owned(), value.to_owned(), ttl)).await?;
         Ok(answer != Value::Nil)
     }
 
     async fn get(&self, key: &str) -> OpResult<Option<String>> {
-        match self.0.call(Command::Get(key.to_owned())).await? {
+        match self.call(Command::Get(key.to_owned())).await? {
             Value::Text(value) => Ok(Some(value)),
             Value::Nil => Ok(None),
             other => Err(unexpected(&other)),
@@ -48,22 +53,32 @@ impl RedisApi for RedisClient {
     }
 
     async fn del(&self, key: &str) -> OpResult<bool> {
-        let answer = self.0.call(Command::Del(key.to_owned())).await?;
+        let answer = self.call(Command::Del(key.to_owned())).await?;
         answer.integer().map(|count| count > 0).ok_or_else(|| unexpected(&answer))
     }
 
     async fn pttl(&self, key: &str) -> OpResult<Option<Duration>> {
-        let answer = self.0.call(Command::Pttl(key.to_owned())).await?;
+        let answer = self.call(Command::Pttl(key.to_owned())).await?;
         Ok(answer.integer().map(|ms| Duration::from_millis(ms.max(0) as u64)))
     }
 
     async fn time(&self) -> OpResult<u64> {
-        let answer = self.0.call(Command::Time).await?;
+        let answer = self.call(Command::Time).await?;
         answer.integer().and_then(|us| u64::try_from(us).ok()).ok_or_else(|| unexpected(&answer))
     }
 
     async fn eval(&self, script: &'static Script, keys: &[&str], args: &[&str]) -> OpResult<Value> {
-        self.0.call(Command::Eval(script, Words::new(keys, args))).await
+        self.call(Command::Eval(script, Words::new(keys, args))).await
+    }
+
+    async fn wait(&self, replicas: u64, limit: Duration) -> OpResult<u64> {
+        let answer = self.call(Command::Wait(replicas, limit)).await?;
+        answer.integer().and_then(|count| u64::try_from(count).ok()).ok_or_else(|| unexpected(&answer))
+    }
+
+    async fn role(&self) -> OpResult<Role> {
+        let answer = self.call(Command::Role).await?;
+        Role::of(&answer).ok_or_else(|| unexpected(&answer))
     }
 
     fn usable(&self) -> bool {

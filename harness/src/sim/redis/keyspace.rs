@@ -32,13 +32,37 @@ impl Keyspace {
     /// What the append-only file says.
     pub fn load(changes: impl IntoIterator<Item = Change>) -> Keyspace {
         let mut keyspace = Keyspace::default();
-        for change in changes {
-            match change.now {
-                Some((value, expires)) => keyspace.entries.insert(change.key, Entry { value, expires }),
-                None => keyspace.entries.remove(&change.key),
-            };
-        }
+        changes.into_iter().for_each(|change| keyspace.apply(change));
         keyspace
+    }
+
+    /// Makes a change that was decided elsewhere; it is not among [`Keyspace::take_changes`].
+    pub fn apply(&mut self, change: Change) {
+        match change.now {
+            Some((value, expires)) => self.entries.insert(change.key, Entry { value, expires }),
+            None => self.entries.remove(&change.key),
+        };
+    }
+
+    /// Everything there is, expired keys too: a full resynchronisation carries them.
+    pub fn snapshot(&self) -> Vec<Change> {
+        let change = |(key, entry): (&String, &Entry)| Change {
+            key: key.clone(),
+            now: Some((entry.value.clone(), entry.expires)),
+        };
+        self.entries.iter().map(change).collect()
+    }
+
+    /// The value, and milliseconds left if it expires. What has expired is hidden, and left for the primary to delete.
+    pub fn peek(&self, key: &str) -> Option<(&str, Option<i64>)> {
+        let entry = self.entries.get(key)?;
+        let hidden = entry.expires.is_some_and(|when| self.now > when);
+        (!hidden).then(|| (entry.value.as_str(), entry.expires.map(|when| when - self.now)))
+    }
+
+    /// The wall clock as the current command sees it, milliseconds.
+    pub fn now(&self) -> i64 {
+        self.now
     }
 
     /// The wall clock as the next command sees it, in nanoseconds.

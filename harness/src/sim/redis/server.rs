@@ -23,8 +23,8 @@ use crate::sim::{
 /// Where it listens.
 pub const PORT: Port = 6379;
 /// Redis' `hz 10`: how often expired keys are looked for.
-const ACTIVE_EXPIRY: Duration = Duration::from_millis(100);
-const FSYNC_EVERY: Duration = Duration::from_secs(1);
+pub(super) const ACTIVE_EXPIRY: Duration = Duration::from_millis(100);
+pub(super) const FSYNC_EVERY: Duration = Duration::from_secs(1);
 
 /// What survives a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +45,13 @@ pub(super) enum Command {
     Del(String),
     Pttl(String),
     Time,
+    Wait(u64, Duration),
+    Role,
     Eval(&'static Script, Words),
 }
+
+/// What comes back: a value, or the text of an error.
+pub(super) type Answer = Result<Value, &'static str>;
 
 /// Starts the server on a living node, with what its disk kept.
 pub fn start(node: &Node, disk: &Disk<Change>, persistence: Persistence) {
@@ -59,9 +64,9 @@ pub fn start(node: &Node, disk: &Disk<Change>, persistence: Persistence) {
         Persistence::Always(sync) => serve_synced(server.clone(), sync),
         _ => {
             let server = server.clone();
-            serve(node, PORT, move |request| {
+            serve(node, PORT, move |request: Request<Command, Answer>| {
                 let answer = server.execute(&request.body, persistence);
-                request.reply.send(answer);
+                request.reply.send(Ok(answer));
             });
         }
     }
@@ -78,13 +83,13 @@ struct Server {
 }
 
 /// A command that waits for the one thread.
-type Waiting = (Command, Responder<Value>);
+type Waiting = (Command, Responder<Answer>);
 
 /// With `always` the one thread waits for the disk after each command that wrote.
 fn serve_synced(server: Rc<Server>, sync: Duration) {
     let queue = Rc::new((RefCell::new(VecDeque::<Waiting>::new()), Notify::new()));
     let (tail, node) = (queue.clone(), server.node.clone());
-    serve(&node, PORT, move |request: Request<Command, Value>| {
+    serve(&node, PORT, move |request: Request<Command, Answer>| {
         tail.0.borrow_mut().push_back((request.body, request.reply));
         tail.1.notify_one();
     });
@@ -100,7 +105,7 @@ fn serve_synced(server: Rc<Server>, sync: Duration) {
                 server.node.sleep(sync).await;
                 server.disk.sync();
             }
-            reply.send(answer);
+            reply.send(Ok(answer));
         }
     });
 }
@@ -141,7 +146,8 @@ impl Server {
     }
 }
 
-fn run(keyspace: &mut Keyspace, command: &Command, wall: i64) -> Value {
+/// A command on a server that takes writes. Nobody replicates here: `WAIT` has none to wait for, and does not.
+pub(super) fn run(keyspace: &mut Keyspace, command: &Command, wall: i64) -> Value {
     match command {
         Command::SetNxPx(key, value, ttl) => match keyspace.get(key).is_some() {
             true => Value::Nil,
@@ -154,10 +160,14 @@ fn run(keyspace: &mut Keyspace, command: &Command, wall: i64) -> Value {
         Command::Del(key) => Value::Integer(keyspace.del(key).into()),
         Command::Pttl(key) => keyspace.pttl(key).map_or(Value::Nil, Value::Integer),
         Command::Time => Value::Integer(wall.div_euclid(1000)),
-        Command::Eval(script, words) => {
-            let all: SmallVec<[&str; WORDS]> = words.iter().collect();
-            let (keys, args) = all.split_at(words.keys());
-            (script.rust)(keyspace, keys, args)
-        }
+        Command::Wait(..) => Value::Integer(0),
+        Command::Role => Value::Array(vec![Value::Text("master".into())]),
+        Command::Eval(script, words) => eval(keyspace, script, words),
     }
+}
+
+pub(super) fn eval(keys: &mut dyn Keys, script: &'static Script, words: &Words) -> Value {
+    let all: SmallVec<[&str; WORDS]> = words.iter().collect();
+    let (names, args) = all.split_at(words.keys());
+    (script.rust)(keys, names, args)
 }

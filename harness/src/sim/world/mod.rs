@@ -146,7 +146,7 @@ impl World for SimWorld {
         let servers: Vec<Node> = names.servers.iter().filter_map(|name| self.node(name)).collect();
         let ids: Vec<NodeId> = servers.iter().map(Node::id).collect();
         for (name, node) in names.servers.iter().zip(&servers) {
-            let service = Service::new(experiment, &ids);
+            let service = Service::new(experiment, node.id(), &ids);
             service.start(node);
             self.inner.borrow_mut().services.insert(name.clone(), service);
         }

@@ -17,36 +17,51 @@ pub(super) enum Service {
         disk: Disk<redis::Change>,
         persistence: redis::Persistence,
     },
+    /// A server and its sentinel.
+    Replicated {
+        members: Vec<NodeId>,
+        kept: redis::Kept,
+        options: redis::Options,
+        server: Running<(Rc<redis::Replicated>, Rc<redis::sentinel::Sentinel>)>,
+    },
     Etcd {
         members: Vec<NodeId>,
         kept: etcd::Kept,
         options: etcd::Options,
-        server: Running<etcd::Server>,
+        server: Running<Rc<etcd::Server>>,
     },
     Zookeeper {
         members: Vec<NodeId>,
         kept: zookeeper::Kept,
         options: zookeeper::Options,
-        server: Running<zookeeper::Server>,
+        server: Running<Rc<zookeeper::Server>>,
     },
 }
 
-type Running<T> = RefCell<Option<Rc<T>>>;
+type Running<T> = RefCell<Option<T>>;
 
 impl Service {
-    pub(super) fn new(experiment: &Experiment, members: &[NodeId]) -> Service {
+    /// What runs on `node`, one of the members.
+    pub(super) fn new(experiment: &Experiment, node: NodeId, members: &[NodeId]) -> Service {
         let setting = |name: &str| setting(experiment, name);
         let number = |name: &str| setting(name).parse::<u64>().unwrap_or(1).max(1);
         let (members, server) = (members.to_vec(), || RefCell::new(None));
+        let persistence = match setting("persistence").as_str() {
+            "always" => redis::Persistence::Always(SYNC),
+            "everysec" => redis::Persistence::EverySecond,
+            _ => redis::Persistence::None,
+        };
         match experiment.system().family {
-            Family::Redis => Service::Redis {
-                disk: Disk::default(),
-                persistence: match setting("persistence").as_str() {
-                    "always" => redis::Persistence::Always(SYNC),
-                    "everysec" => redis::Persistence::EverySecond,
-                    _ => redis::Persistence::None,
-                },
-            },
+            Family::Redis => Service::Redis { disk: Disk::default(), persistence },
+            Family::Sentinel => {
+                let sentinel = redis::sentinel::Options {
+                    down_after_ms: number("down_after_ms") as i64,
+                    failover_timeout_ms: number("failover_timeout_ms") as i64,
+                };
+                let options = redis::Options::of_version(&version(experiment), persistence, sentinel);
+                let kept = redis::Kept::new(members.first().copied().filter(|first| *first != node));
+                Service::Replicated { members, kept, options, server: RefCell::new(None) }
+            }
             Family::Etcd => {
                 let (heartbeat, election) = (number("heartbeat_ms"), number("election_ms"));
                 let timing = Timing {
@@ -73,6 +88,11 @@ impl Service {
     pub(super) fn start(&self, node: &Node) {
         match self {
             Service::Redis { disk, persistence } => redis::start(node, disk, *persistence),
+            Service::Replicated { members, kept, options, server } => {
+                let started = redis::Replicated::start(node, *options, kept);
+                let sentinel = redis::sentinel::Sentinel::start(&started, members);
+                *server.borrow_mut() = Some((started, sentinel));
+            }
             Service::Etcd { members, kept, options, server } => {
                 *server.borrow_mut() = Some(etcd::Server::start(node, members, *options, kept));
             }
@@ -86,6 +106,7 @@ impl Service {
     pub(super) fn lose_unsynced(&self) -> Option<usize> {
         match self {
             Service::Redis { disk, .. } => Some(disk.lose_unsynced()),
+            Service::Replicated { kept, .. } => Some(kept.disk.lose_unsynced()),
             Service::Etcd { .. } | Service::Zookeeper { .. } => None,
         }
     }
@@ -94,15 +115,25 @@ impl Service {
     pub(super) fn is_ready(&self) -> bool {
         match self {
             Service::Redis { .. } => true,
+            Service::Replicated { server, .. } => {
+                server.borrow().as_ref().is_some_and(|(server, _)| server.is_in_sync())
+            }
             Service::Etcd { server, .. } => server.borrow().as_ref().is_some_and(|s| s.leader().is_some()),
             Service::Zookeeper { server, .. } => server.borrow().as_ref().is_some_and(|s| s.serves()),
         }
     }
 
-    /// The term in which it leads, if it does. A Redis server leads itself.
+    /// The term in which it leads, if it does. A lone Redis server leads itself; a primary's term is the epoch in which
+    /// its own sentinel says it was promoted, or 0.
     pub(super) fn leads(&self) -> Option<u64> {
         match self {
             Service::Redis { .. } => Some(0),
+            Service::Replicated { members, server, .. } => {
+                let running = server.borrow();
+                let (server, sentinel) = running.as_ref().filter(|(server, _)| server.is_primary())?;
+                let (primary, epoch) = sentinel.primary();
+                Some(if members[primary] == server.id() { epoch } else { 0 })
+            }
             Service::Etcd { server, .. } => server.borrow().as_ref().and_then(|server| server.leads()),
             Service::Zookeeper { server, .. } => server.borrow().as_ref().and_then(|server| server.leads()),
         }
@@ -119,7 +150,7 @@ fn setting(experiment: &Experiment, name: &str) -> String {
 /// The version whose contract is modelled: the one asked for, or the newest that the models know.
 pub(super) fn version(experiment: &Experiment) -> String {
     let newest = match experiment.system().family {
-        Family::Redis => "7.0",
+        Family::Redis | Family::Sentinel => "7.0",
         Family::Etcd => "3.5.16",
         Family::Zookeeper => "3.8",
     };

@@ -4,12 +4,17 @@ use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
 use workloads::{
-    api::{Endpoint, EtcdApi, RedisApi, ResourceApi, Stores, ZkApi, zookeeper::Open},
+    api::{Endpoint, EtcdApi, RedisApi, ResourceApi, SentinelApi, Stores, ZkApi, zookeeper::Open},
     error::{OpError, OpResult},
 };
 
+use super::SimWorld;
 use crate::sim::{
-    Node, NodeId, etcd::EtcdClient, redis::RedisClient, resource::ResourceClient, zookeeper::ZkClient,
+    Node, NodeId,
+    etcd::EtcdClient,
+    redis::{RedisClient, sentinel::SentinelClient},
+    resource::ResourceClient,
+    zookeeper::ZkClient,
 };
 
 /// Nodes by name.
@@ -18,6 +23,11 @@ pub(super) struct Directory(BTreeMap<String, NodeId>);
 impl Directory {
     pub(super) fn new(nodes: BTreeMap<String, NodeId>) -> Directory {
         Directory(nodes)
+    }
+
+    fn name_of(&self, id: NodeId) -> String {
+        let found = self.0.iter().find(|(_, node)| **node == id);
+        found.map_or_else(String::new, |(name, _)| name.clone())
     }
 }
 
@@ -38,6 +48,12 @@ impl SimStores {
 impl Stores for SimStores {
     async fn redis(&self, to: &Endpoint, limit: Duration) -> OpResult<Rc<dyn RedisApi>> {
         Ok(Rc::new(RedisClient::open(&self.node, self.find(to)?, limit).await?))
+    }
+
+    async fn sentinel(&self, beside: &Endpoint, limit: Duration) -> OpResult<Rc<dyn SentinelApi>> {
+        let directory = self.directory.clone();
+        let address = move |server: NodeId| SimWorld::endpoint(&directory.name_of(server)).addr;
+        Ok(Rc::new(SentinelClient::open(&self.node, self.find(beside)?, limit, address).await?))
     }
 
     async fn etcd(&self, to: &Endpoint, limit: Duration) -> OpResult<Rc<dyn EtcdApi>> {

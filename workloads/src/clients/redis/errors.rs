@@ -29,11 +29,12 @@ const REFUSED: [&str; 19] = [
 ];
 
 /// Beginnings of plain `ERR` replies that refuse a command before it runs.
-const REFUSED_ERR: [&str; 4] = [
+const REFUSED_ERR: [&str; 5] = [
     "ERR unknown command",
     "ERR wrong number of arguments",
     "ERR syntax error",
     "ERR max number of clients reached",
+    "ERR WAIT cannot be used with replica instances",
 ];
 
 /// A replica refuses each write of a script alike; other errors may come after the script's first write.

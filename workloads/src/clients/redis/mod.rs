@@ -2,6 +2,9 @@
 
 mod errors;
 mod resp;
+mod sentinel;
+
+pub(super) use sentinel::SentinelClient;
 
 use std::time::Duration;
 
@@ -12,7 +15,7 @@ use super::connect::{InTurn, connect};
 use crate::{
     api::{
         Endpoint, RedisApi,
-        redis::{Script, Value},
+        redis::{Role, Script, Value},
     },
     env::Env,
     error::{OpError, OpResult},
@@ -105,6 +108,20 @@ impl RedisApi for RedisClient {
         let count = keys.len().to_string();
         let command = [&["EVAL", script.lua, count.as_str()], keys, args].concat();
         self.call(&command).await
+    }
+
+    async fn wait(&self, replicas: u64, limit: Duration) -> OpResult<u64> {
+        // 0 means for ever.
+        let limit = millis(limit.max(Duration::from_millis(1)));
+        match self.call(&["WAIT", &replicas.to_string(), &limit]).await? {
+            Value::Integer(count) => Ok(u64::try_from(count).unwrap_or_default()),
+            other => unexpected("WAIT", other),
+        }
+    }
+
+    async fn role(&self) -> OpResult<Role> {
+        let answer = self.call(&["ROLE"]).await?;
+        Role::of(&answer).map_or_else(|| unexpected("ROLE", answer), Ok)
     }
 
     fn usable(&self) -> bool {

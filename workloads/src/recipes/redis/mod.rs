@@ -3,6 +3,7 @@
 mod link;
 mod redlock;
 mod scripts;
+mod sentinel;
 mod set_nx;
 mod table;
 

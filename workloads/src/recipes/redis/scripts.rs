@@ -28,12 +28,9 @@ pub(super) static RENEW: Script = Script {
 pub(super) static ACQUIRE_FENCED: Script = Script {
     name: "acquire-and-count",
     lua: "if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return redis.call('incr', KEYS[2]) else return false end",
-    rust: |store, keys, args| match store.get(keys[0]) {
-        Some(_) => Value::Nil,
-        None => {
-            store.set(keys[0], args[0], Some(millis(args[1])));
-            Value::Integer(store.incr(keys[1]))
-        }
+    rust: |store, keys, args| match store.set_nx(keys[0], args[0], millis(args[1])) {
+        true => Value::Integer(store.incr(keys[1])),
+        false => Value::Nil,
     },
 };
 

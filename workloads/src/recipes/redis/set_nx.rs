@@ -1,12 +1,12 @@
 //! A key that expires, set if it is absent: the lock of one Redis server.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
 
 use super::{link::Link, scripts};
 use crate::{
-    api::redis::Value,
+    api::{Endpoint, RedisApi, redis::Value},
     error::{OpError, OpResult},
     primitive::{Grant, Leader, Lock, Observe},
     recipes::{Context, context::owner_of},
@@ -49,6 +49,16 @@ impl SetNx {
         self
     }
 
+    /// From now on it talks to this server.
+    pub(super) fn talk_to(&mut self, server: &Endpoint) {
+        self.link = Link::new(&self.context, server, self.context.limit);
+    }
+
+    /// The connection that it uses.
+    pub(super) async fn connection(&mut self) -> OpResult<Rc<dyn RedisApi>> {
+        self.link.get().await
+    }
+
     /// One try: the token if it succeeded, `None` if another holds the lock.
     async fn attempt(&mut self, name: &str, value: &str) -> OpResult<Option<Held>> {
         let redis = self.link.get().await?;
@@ -63,6 +73,17 @@ impl SetNx {
             Value::Integer(token) => Ok(Some(held(Some(token as u64)))),
             Value::Nil => Ok(None),
             other => Err(OpError::Indeterminate(format!("unexpected answer to acquire: {other:?}"))),
+        }
+    }
+
+    /// Deletes the lock if it is ours: whether it was.
+    pub(super) async fn give_up(&mut self, name: &str) -> OpResult<bool> {
+        let held = self.held(name)?;
+        self.held.remove(name);
+        let redis = self.link.get().await?;
+        match redis.eval(&scripts::RELEASE, &[&lock_key(name)], &[&held.value]).await?.integer() {
+            Some(deleted) => Ok(deleted == 1),
+            other => Err(OpError::Indeterminate(format!("unexpected answer to release: {other:?}"))),
         }
     }
 
@@ -110,16 +131,14 @@ impl Lock for SetNx {
     }
 
     async fn release(&mut self, name: &str) -> OpResult<()> {
-        let held = self.held(name)?;
-        self.held.remove(name);
-        let redis = self.link.get().await?;
         if self.flaw == Some(Flaw::ReleaseWithoutCompare) {
-            return redis.del(&lock_key(name)).await.map(|_| ());
+            self.held(name)?;
+            self.held.remove(name);
+            return self.link.get().await?.del(&lock_key(name)).await.map(|_| ());
         }
-        match redis.eval(&scripts::RELEASE, &[&lock_key(name)], &[&held.value]).await?.integer() {
-            Some(1) => Ok(()),
-            Some(0) => Err(OpError::Definite("no longer ours".into())),
-            other => Err(OpError::Indeterminate(format!("unexpected answer to release: {other:?}"))),
+        match self.give_up(name).await? {
+            true => Ok(()),
+            false => Err(OpError::Definite("no longer ours".into())),
         }
     }
 

@@ -1,4 +1,4 @@
-use super::{redlock::Redlock, set_nx::SetNx};
+use super::{redlock::Redlock, sentinel::SentinelLock, set_nx::SetNx};
 use crate::{
     recipes::{CLIENTS, Instance, Primitive, RecipeInfo, SettingInfo},
     workload::{Rates, Workload},
@@ -47,6 +47,23 @@ const REDLOCK: RecipeInfo = RecipeInfo {
         SettingInfo { name: "drift_percent", default: 1, about: "drift allowed for, percent of the TTL" },
     ],
     build: |context| Instance::Lock(Box::new(Redlock::new(context, true))),
+    ..BASE
+};
+
+const SENTINEL: RecipeInfo = RecipeInfo {
+    system: "redis-sentinel",
+    has_token: true,
+    source: "redis.io, SET command: \"Patterns\"; \"Sentinel client spec\"; WAIT command",
+    settings: &[
+        RETRY,
+        SettingInfo {
+            name: "wait_replicas",
+            default: 0,
+            about: "replicas that must have a lock before it counts as granted (WAIT); 0: it counts at once",
+        },
+        SettingInfo { name: "wait_ms", default: 100, about: "how long they may take, milliseconds" },
+    ],
+    build: |context| Instance::Lock(Box::new(SentinelLock::new(context))),
     ..BASE
 };
 
@@ -111,6 +128,11 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
         summary: "redis/redlock, extended on a majority at two thirds of the TTL; the client never looks at its clock",
         build: |context| Instance::Lock(Box::new(Redlock::new(context, false))),
         ..REDLOCK
+    },
+    RecipeInfo {
+        name: "redis/sentinel",
+        summary: "redis/set-nx-fenced on the primary that the sentinels name, asked for anew when the connection is lost; with wait_replicas, given up unless so many replicas have it",
+        ..SENTINEL
     },
     RecipeInfo {
         name: "redis/election",
