@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Error, Result},
-    systems::Family,
+    systems::{Family, sentinel},
 };
 
 /// What a server says of itself.
@@ -22,6 +22,9 @@ pub struct Probe {
     pub leads: bool,
     /// The term of that belief, where the system has one: of two that believe, the greater is right.
     pub term: u64,
+    /// Whether the service as a whole is complete, as far as this server knows.
+    #[serde(skip)]
+    complete: bool,
 }
 
 /// Limit of one exchange.
@@ -29,7 +32,8 @@ const PATIENCE: Duration = Duration::from_millis(1000);
 /// Pause between two tries.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// Tries until the server has been used successfully or `wait` is over, and prints what it said as JSON.
+/// Tries until the server has been used successfully or `wait` is over, and prints what it said as JSON. Where there is
+/// time to wait, it also waits for the rest of the service.
 pub fn main(family: &str, address: SocketAddr, wait: Duration) -> Result<()> {
     let family = [Family::Redis, Family::Sentinel, Family::Etcd, Family::Zookeeper]
         .into_iter()
@@ -38,19 +42,23 @@ pub fn main(family: &str, address: SocketAddr, wait: Duration) -> Result<()> {
     let until = Instant::now() + wait;
     loop {
         match probe(family, address) {
-            Ok(probe) => {
+            Ok(probe) if probe.complete || wait.is_zero() => {
                 println!("{}", serde_json::to_string(&probe).unwrap_or_default());
                 return Ok(());
             }
+            Ok(_) if Instant::now() >= until => {
+                return Err(Error::Unavailable("the other servers are missing".into()));
+            }
             Err(why) if Instant::now() >= until => return Err(Error::Unavailable(why)),
-            Err(_) => std::thread::sleep(AGAIN),
+            Ok(_) | Err(_) => std::thread::sleep(AGAIN),
         }
     }
 }
 
 fn probe(family: Family, address: SocketAddr) -> std::result::Result<Probe, String> {
     match family {
-        Family::Redis | Family::Sentinel => redis(address),
+        Family::Redis => redis(address),
+        Family::Sentinel => sentinel(address),
         Family::Etcd => etcd(address),
         Family::Zookeeper => zookeeper(address),
     }
@@ -71,7 +79,53 @@ fn redis(address: SocketAddr) -> std::result::Result<Probe, String> {
     }
     let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let version = field("redis_version:").ok_or("redis told no version")?.to_string();
-    Ok(Probe { version, leads: field("role:") == Some("master"), term: 0 })
+    Ok(Probe { version, leads: field("role:") == Some("master"), term: 0, complete: true })
+}
+
+/// `INFO` of the server, and what its sentinel says. A primary leads under the epoch in which its own sentinel says that
+/// it was promoted; 0 when that sentinel takes another for the primary. A replica must have its link. The service is
+/// complete when every sentinel can be reached and every server is seen.
+fn sentinel(address: SocketAddr) -> std::result::Result<Probe, String> {
+    let beside = SocketAddr::new(address.ip(), sentinel::PORT);
+    let said = talk(address, "INFO server\r\nINFO replication\r\n")?;
+    let field = |name: &str| said.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let version = field("redis_version:").ok_or("redis told no version")?.to_string();
+    let leads = field("role:") == Some("master");
+    if !leads && field("master_link_status:") != Some("up") {
+        return Err("the replica has no link to its primary".into());
+    }
+    let name = sentinel::NAME;
+    let said = talk(
+        beside,
+        &format!("SENTINEL MASTER {name}\r\nSENTINEL CKQUORUM {name}\r\nSENTINEL REPLICAS {name}\r\n"),
+    )?;
+    let words: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.starts_with('$')).collect();
+    let value = |name: &str| words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1).copied());
+    let number = |name: &str| value(name).and_then(|text| text.parse::<usize>().ok());
+    let term = value("config-epoch").and_then(|text| text.parse().ok()).unwrap_or_default();
+    let own = value("ip") == Some(&address.ip().to_string());
+    let sentinels = 1 + number("num-other-sentinels").ok_or("the sentinel knows no primary")?;
+    let linked = said.matches("\r\nok\r\n").count();
+    let complete = said.contains(&format!("+OK {sentinels} usable Sentinels")) && linked + 1 == sentinels;
+    Ok(Probe { version, leads, term: if own { term } else { 0 }, complete })
+}
+
+/// Inline commands of the Redis protocol; reads until a last `PING` is answered.
+fn talk(address: SocketAddr, commands: &str) -> std::result::Result<String, String> {
+    let mut answer = Vec::new();
+    let talked = connect(address).and_then(|mut stream| {
+        stream.write_all(format!("{commands}PING\r\n").as_bytes())?;
+        let mut part = [0; 4096];
+        while !answer.ends_with(b"+PONG\r\n") {
+            match stream.read(&mut part)? {
+                0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                read => answer.extend_from_slice(&part[..read]),
+            }
+        }
+        Ok(())
+    });
+    talked.map_err(|error| format!("{address}: {error}"))?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
 /// `srvr` of the four-letter words: a server that is not part of a quorum says that it is not serving.
@@ -87,6 +141,7 @@ fn zookeeper(address: SocketAddr) -> std::result::Result<Probe, String> {
         version,
         leads: mode == "leader" || mode == "standalone",
         term: zxid.unwrap_or_default() >> 32,
+        complete: true,
     })
 }
 
@@ -120,6 +175,7 @@ fn etcd(address: SocketAddr) -> std::result::Result<Probe, String> {
         version: status.version,
         leads: status.leader == status.header.member_id,
         term: status.raft_term.parse().unwrap_or_default(),
+        complete: true,
     })
 }
 

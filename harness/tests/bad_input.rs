@@ -82,6 +82,8 @@ fn of_values() {
     seen.add("setting without value", said_to("--set persistence"));
     seen.add("too many nodes", said_to("--nodes 3"));
     seen.add("no nodes", said(&[], &["run", "etcd/lease-lock", "--nodes", "0"]));
+    let waits = ["run", "redis/sentinel", "--set", "wait_replicas=3"];
+    seen.add("more replicas than there are", said(&[], &waits));
     seen.add("no clients", said_to("--clients 0"));
     seen.add("too many clients", said_to("--clients 101"));
     seen.add("negative clients", said_to("--clients -5"));

@@ -23,7 +23,7 @@ pub fn run(node: &Node, command: Command) -> Answer {
         Command::Start(programs) => node.start(&programs).map(|pid| object(json!({ "pid": pid }))),
         Command::Input(line) => node.input(&line).map(|()| Map::new()),
         Command::Exec { argv, timeout_ms } => exec(node, &argv, Duration::from_millis(timeout_ms)),
-        Command::Pause => evidence(nemesis::process::pause(node.pid()? as i32)),
+        Command::Pause => on_each(node, nemesis::process::pause),
         Command::Resume => resume(node),
         Command::Kill => node.kill().map(|pid| object(json!({ "pid": pid, "signal": "SIGKILL" }))),
         Command::Cut { fault, peers, direction } => cut(fault, &peers, direction),
@@ -32,12 +32,36 @@ pub fn run(node: &Node, command: Command) -> Answer {
     }
 }
 
-/// A process that died while it stood still needs nobody to let it go on.
+/// Processes that died while they stood still need nobody to let them go on.
 fn resume(node: &Node) -> Answer {
-    match node.pid().map(|pid| nemesis::process::resume(pid as i32)) {
-        Err(_) | Ok(Err(ProcessError::Gone(_))) => Ok(object(json!({ "state": "gone", "pids": [] }))),
-        Ok(resumed) => evidence(resumed),
+    let gone = || object(json!({ "state": "gone", "pids": [] }));
+    let resumed = |pid| match nemesis::process::resume(pid) {
+        Err(ProcessError::Gone(_)) => Ok(gone()),
+        resumed => resumed,
+    };
+    if node.pids().is_err() { Ok(gone()) } else { on_each(node, resumed) }
+}
+
+/// Does it to each process of the node; all their evidence together.
+fn on_each<E: std::fmt::Display>(node: &Node, act: impl Fn(i32) -> Result<Map<String, Value>, E>) -> Answer {
+    let each = node.pids()?.into_iter().map(|pid| evidence(act(pid as i32)));
+    Ok(together(each.collect::<Result<Vec<_>, _>>()?))
+}
+
+/// Lists are joined, numbers of threads added; anything else is the first's.
+fn together(each: Vec<Map<String, Value>>) -> Map<String, Value> {
+    let mut all = Map::new();
+    for (key, value) in each.into_iter().flatten() {
+        match (all.get_mut(&key), value) {
+            (Some(Value::Array(joined)), Value::Array(more)) => joined.extend(more),
+            (Some(threads), more) if key == "threads" => {
+                *threads = json!(threads.as_u64().unwrap_or_default() + more.as_u64().unwrap_or_default());
+            }
+            (Some(_), _) => {}
+            (None, value) => drop(all.insert(key, value)),
+        }
     }
+    all
 }
 
 fn write(path: &str, content: &str) -> Answer {
@@ -49,21 +73,20 @@ fn write(path: &str, content: &str) -> Answer {
     Ok(Map::new())
 }
 
-/// Moves the running process' clock and remembers the offset for the next one. The evidence is read back from the
+/// Moves the running processes' clocks and remembers the offset for the next ones. The evidence is read back from each
 /// process' own clock.
 fn clock(node: &Node, offset_ns: i64) -> Answer {
     node.set_offset(offset_ns);
-    let Ok(pid) = node.pid() else {
+    if node.pids().is_err() {
         return Ok(object(
             json!({ "offset_ms": 0.0, "note": "its process does not run; the next one will have it" }),
         ));
-    };
-    let _no_reaping = node.reaper.hold();
-    let pid = pid as i32;
-    if offset_ns == 0 {
-        return evidence(nemesis::clock::restore_tree(pid));
     }
-    evidence(nemesis::clock::move_tree(pid, offset_ns))
+    let _no_reaping = node.reaper.hold();
+    match offset_ns {
+        0 => on_each(node, nemesis::clock::restore_tree),
+        _ => on_each(node, |pid| nemesis::clock::move_tree(pid, offset_ns)),
+    }
 }
 
 fn cut(fault: u32, peers: &[Ipv4Addr], direction: Direction) -> Answer {
@@ -114,5 +137,17 @@ fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
         other => Map::from_iter([("value".to_string(), other)]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_of_two_processes_names_both() {
+        let shown = |pid: u32| object(json!({ "state": "T", "pids": [pid], "threads": 4 }));
+        let both = together(vec![shown(8), shown(9)]);
+        assert_eq!(both, object(json!({ "state": "T", "pids": [8, 9], "threads": 8 })));
     }
 }

@@ -1,4 +1,4 @@
-//! The node's process: started, watched, its output passed up.
+//! The node's processes, nearly always one: started, watched, their output passed up.
 
 use std::{
     fs,
@@ -19,15 +19,15 @@ use super::{
 };
 use workloads::real_env::monotonic_ns;
 
-/// One process at a time, and what is known of it.
+/// Its processes, and what is known of them.
 pub struct Node {
     /// Keeps ptrace and reaping apart.
     pub reaper: Reaper,
-    running: Mutex<Option<Running>>,
+    running: Mutex<Vec<Running>>,
     offset_ns: Mutex<i64>,
 }
 
-/// The process that runs now.
+/// A process that runs now.
 struct Running {
     pid: u32,
     stdin: ChildStdin,
@@ -41,12 +41,27 @@ impl Node {
         Node { reaper, running: Mutex::default(), offset_ns: Mutex::new(0) }
     }
 
-    /// Starts the process, with the clock of a fault under way before its first instruction.
-    pub fn start(&self, programs: &[Program]) -> Result<u32, String> {
+    /// Starts the processes, one from each list; the first one's pid.
+    pub fn start(&self, programs: &[Vec<Program>]) -> Result<u32, String> {
         let mut running = lock(&self.running);
-        if let Some(old) = running.as_ref() {
+        if let Some(old) = running.first() {
             return Err(format!("its process already runs as pid {}", old.pid));
         }
+        for ways in programs {
+            match self.start_one(ways) {
+                Ok(started) => running.push(started),
+                Err(why) => {
+                    // All or none; the first failure is what is told.
+                    running.drain(..).for_each(|started| drop(started.kill()));
+                    return Err(why);
+                }
+            }
+        }
+        running.first().map(|first| first.pid).ok_or_else(|| "there is nothing to start".into())
+    }
+
+    /// Starts one process, with the clock of a fault under way before its first instruction.
+    fn start_one(&self, programs: &[Program]) -> Result<Running, String> {
         let (program, path) = fitting(programs)?;
         let mut command = Command::new(&path);
         if let Some(classpath) = &program.classpath {
@@ -79,42 +94,46 @@ impl Node {
         let outputs = [pass_up(stdout, program.tagged), pass_up(stderr, false)];
         let expected = std::sync::Arc::new(AtomicBool::new(false));
         let ended = watch(child.id(), status, outputs, expected.clone());
-        *running = Some(Running { pid: child.id(), stdin, ended, expected });
-        Ok(child.id())
+        Ok(Running { pid: child.id(), stdin, ended, expected })
     }
 
-    /// The process' pid.
-    pub fn pid(&self) -> Result<u32, String> {
-        lock(&self.running)
-            .as_ref()
-            .map(|running| running.pid)
-            .ok_or_else(|| "its process does not run".into())
+    /// The processes' pids, at least one.
+    pub fn pids(&self) -> Result<Vec<u32>, String> {
+        let pids: Vec<u32> = lock(&self.running).iter().map(|running| running.pid).collect();
+        if pids.is_empty() { Err("its process does not run".into()) } else { Ok(pids) }
     }
 
-    /// Writes a line to the process' stdin.
+    /// Writes a line to the first process' stdin.
     pub fn input(&self, line: &str) -> Result<(), String> {
         let mut running = lock(&self.running);
-        let running = running.as_mut().ok_or("its process does not run")?;
+        let running = running.first_mut().ok_or("its process does not run")?;
         writeln!(running.stdin, "{line}").map_err(|error| format!("failed to write to its stdin: {error}"))
     }
 
-    /// Kills the process and its descendants; returns once it is reaped and its last output is passed up.
+    /// Kills the processes and their descendants; returns the first one's pid once all are reaped and their last output
+    /// is passed up.
     pub fn kill(&self) -> Result<u32, String> {
-        let mut slot = lock(&self.running);
-        let running = slot.take().ok_or("its process does not run")?;
-        running.expected.store(true, Ordering::SeqCst);
-        nemesis::process::kill(running.pid as i32).map_err(|error| error.to_string())?;
-        match running.ended.recv_timeout(Duration::from_secs(5)) {
-            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
-                Err(format!("pid {} did not end within 5 s of SIGKILL", running.pid))
-            }
-            _ => Ok(running.pid),
-        }
+        let killed: Vec<_> = lock(&self.running).drain(..).map(Running::kill).collect();
+        let pids = killed.into_iter().collect::<Result<Vec<u32>, String>>()?;
+        pids.first().copied().ok_or_else(|| "its process does not run".into())
     }
 
-    /// The offset that the clock of the process has, and of those started later.
+    /// The offset that the clocks of the processes have, and of those started later.
     pub fn set_offset(&self, offset_ns: i64) {
         *lock(&self.offset_ns) = offset_ns;
+    }
+}
+
+impl Running {
+    fn kill(self) -> Result<u32, String> {
+        self.expected.store(true, Ordering::SeqCst);
+        nemesis::process::kill(self.pid as i32).map_err(|error| error.to_string())?;
+        match self.ended.recv_timeout(Duration::from_secs(5)) {
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
+                Err(format!("pid {} did not end within 5 s of SIGKILL", self.pid))
+            }
+            _ => Ok(self.pid),
+        }
     }
 }
 

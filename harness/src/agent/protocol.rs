@@ -62,9 +62,10 @@ pub enum Command {
         /// The whole content.
         content: String,
     },
-    /// Starts the node's process: the first of these that fits the image. Answer: `{"pid":…}`.
-    Start(Vec<Program>),
-    /// Writes a line to the process' stdin.
+    /// Starts the node's processes, one from each list: the first there that fits the image. Answer: `{"pid":…}`, the
+    /// first one's.
+    Start(Vec<Vec<Program>>),
+    /// Writes a line to the first process' stdin.
     Input(String),
     /// Runs a program to its end. Answer: `{"status":0,"stdout":"…","stderr":"…"}`.
     Exec {
@@ -73,11 +74,11 @@ pub enum Command {
         /// After this it is killed and the answer is an error.
         timeout_ms: u64,
     },
-    /// SIGSTOP to the process and its descendants.
+    /// SIGSTOP to the processes and their descendants.
     Pause,
-    /// SIGCONT to the process and its descendants.
+    /// SIGCONT to the processes and their descendants.
     Resume,
-    /// SIGKILL to the process and its descendants, reaped before the answer.
+    /// SIGKILL to the processes and their descendants, reaped before the answer.
     Kill,
     /// Drops packets from or to peers.
     Cut {
@@ -93,7 +94,7 @@ pub enum Command {
         /// Names the rules.
         fault: u32,
     },
-    /// Moves the wall clock of the node's process, and of those started later, by this much from the truth.
+    /// Moves the wall clock of the node's processes, and of those started later, by this much from the truth.
     Clock {
         /// Nanoseconds; 0 is back to the truth.
         offset_ns: i64,
@@ -143,7 +144,7 @@ pub enum Message {
         /// What came of it.
         result: Result<Map<String, Value>, String>,
     },
-    /// The node's process ended without having been asked to.
+    /// A process of the node ended without having been asked to.
     Exit {
         /// CLOCK_MONOTONIC, nanoseconds.
         now_ns: u64,

@@ -51,5 +51,5 @@ pub(super) fn plan(
         ("logger", "zap".into()),
     ];
     let args: Vec<String> = args.into_iter().map(|(name, value)| format!("--{name}={value}")).collect();
-    ServerPlan { files: Vec::new(), programs: programs(layouts, &args) }
+    ServerPlan { files: Vec::new(), programs: vec![programs(layouts, &args)] }
 }

@@ -2,7 +2,7 @@
 
 mod etcd;
 mod redis;
-mod sentinel;
+pub mod sentinel;
 mod zookeeper;
 
 use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
@@ -23,8 +23,8 @@ pub struct Member {
 pub struct ServerPlan {
     /// Path and content.
     pub files: Vec<(String, String)>,
-    /// Ways to start the server; the first that fits the image is taken.
-    pub programs: Vec<Program>,
+    /// The node's programs, the server first. Of each, ways to start it; the first that fits the image is taken.
+    pub programs: Vec<Vec<Program>>,
 }
 
 /// What a system is, apart from its images.
@@ -99,7 +99,8 @@ impl System {
             .iter()
             .enumerate()
             .map(|(index, _)| match self.family {
-                Family::Redis | Family::Sentinel => redis::plan(&value, layouts),
+                Family::Redis => redis::plan(&value, layouts),
+                Family::Sentinel => sentinel::plan(members, index, &value, layouts),
                 Family::Etcd => etcd::plan(members, index, &value, layouts),
                 Family::Zookeeper => zookeeper::plan(members, index, &value, ttl, layouts),
             })

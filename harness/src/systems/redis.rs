@@ -51,5 +51,5 @@ pub(super) fn plan(value: &impl Fn(&str) -> String, layouts: &[LayoutEntry]) -> 
     ] {
         args.extend([format!("--{name}"), setting.to_string()]);
     }
-    ServerPlan { files: Vec::new(), programs: programs(layouts, &args) }
+    ServerPlan { files: Vec::new(), programs: vec![programs(layouts, &args)] }
 }

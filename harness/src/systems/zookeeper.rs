@@ -60,6 +60,6 @@ pub(super) fn plan(
             (format!("{DATA}/zoo.cfg"), config),
             (format!("{folder}/myid"), format!("{}\n", index + 1)),
         ],
-        programs: programs(layouts, &[format!("{DATA}/zoo.cfg")]),
+        programs: vec![programs(layouts, &[format!("{DATA}/zoo.cfg")])],
     }
 }

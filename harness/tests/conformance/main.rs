@@ -9,7 +9,7 @@
 mod real;
 mod scripts;
 
-use std::time::Duration;
+use std::{rc::Rc, time::Duration};
 
 use harness::sim::{
     Node, Sim,
@@ -19,7 +19,7 @@ use harness::sim::{
     redis::{self, Persistence, RedisClient},
     zookeeper::{self, ZkClient},
 };
-use workloads::api::zookeeper::Open;
+use workloads::api::{RedisApi, zookeeper::Open};
 
 const LIMIT: Duration = Duration::from_secs(5);
 const SEEDS: std::ops::Range<u64> = 0..8;
@@ -63,6 +63,33 @@ fn redis_answers_as_the_server() {
         });
         assert_same("redis", seed, &model, &real);
     }
+}
+
+#[test]
+fn a_replica_answers_as_the_server() {
+    let Some(server) = real::redis() else { return };
+    let Some(copy) = real::replica_of(&server) else { return };
+    let sim = Sim::new(1);
+    let model = sim.block_on(replication_on_the_model(["s1", "s2", "c1"].map(|name| sim.node(name))));
+    let real = server.run(async |stores, endpoint, env| {
+        let primary = stores.redis(&endpoint, LIMIT).await.expect("a connection");
+        let replica = async || stores.redis(&copy.endpoint(), LIMIT).await.expect("a connection");
+        scripts::replication(&env, &*primary, replica, || server.pause(), || copy.promote()).await
+    });
+    assert_same("replication", 0, &model.expect("the script ends"), &real);
+}
+
+async fn replication_on_the_model([first, second, client]: [Node; 3]) -> Vec<String> {
+    let sentinel = redis::sentinel::Options { down_after_ms: 1000, failover_timeout_ms: 3000 };
+    let options = redis::Options::of_version("7.0", Persistence::None, sentinel);
+    redis::Replicated::start(&first, options, &redis::Kept::new(None));
+    let copy = redis::Replicated::start(&second, options, &redis::Kept::new(Some(first.id())));
+    let primary = RedisClient::open(&client, first.id(), LIMIT).await.expect("a connection");
+    let replica = async || -> Rc<dyn RedisApi> {
+        Rc::new(RedisClient::open(&client, second.id(), LIMIT).await.expect("a connection"))
+    };
+    let pause = || drop(first.pause());
+    scripts::replication(&client.env(), &primary, replica, pause, || copy.follow_from_now(None)).await
 }
 
 #[test]

@@ -26,6 +26,13 @@ pub fn redis() -> Option<Server> {
     Server::start("fencepost/redis:7.0", 6379, &command)
 }
 
+/// A server that replicates `primary`.
+pub fn replica_of(primary: &Server) -> Option<Server> {
+    let (host, port) = primary.endpoint.addr.rsplit_once(':').expect("an address with its port");
+    let command = ["redis-server", "--save", "", "--appendonly", "no", "--protected-mode", "no", "--replicaof"];
+    Server::start("fencepost/redis:7.0", 6379, &[&command[..], &[host, port]].concat())
+}
+
 pub fn etcd(version: &str) -> Option<Server> {
     let command = [
         "etcd",
@@ -82,6 +89,21 @@ impl Server {
         Some(server)
     }
 
+    /// Where it is.
+    pub fn endpoint(&self) -> Endpoint {
+        self.endpoint.clone()
+    }
+
+    /// Stops the whole container, as SIGSTOP does a process.
+    pub fn pause(&self) {
+        docker(&["pause", &self.id]).expect("docker pause");
+    }
+
+    /// Makes a replica a primary.
+    pub fn promote(&self) {
+        docker(&["exec", &self.id, "redis-cli", "replicaof", "no", "one"]).expect("redis-cli");
+    }
+
     /// Runs a script with the real clients.
     pub fn run(&self, script: impl AsyncFnOnce(Rc<dyn Stores>, Endpoint, Env) -> Vec<String>) -> Vec<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -93,7 +115,8 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // With --rm the container may be gone already.
+        // It may stand still, and with --rm be gone already.
+        let _ = docker(&["unpause", &self.id]);
         let _ = docker(&["rm", "--force", &self.id]);
     }
 }

@@ -118,7 +118,7 @@ impl Experiment {
             place,
         )?;
         let version = version(file, flags, system, place)?;
-        let settings = settings(file, flags, recipe, system, place)?;
+        let settings = settings(file, flags, recipe, system, nodes, place)?;
         let seed = flags.seed.or(file.seed).unwrap_or_else(random_seed);
         let faults = plan(file, flags, place)?;
         check_targets(&faults, system, file, place)?;

@@ -51,6 +51,7 @@ pub fn settings(
     flags: &Flags,
     recipe: &'static RecipeInfo,
     system: &System,
+    nodes: u32,
     place: &Place<'_>,
 ) -> Result<BTreeMap<String, String>> {
     let mut settings = BTreeMap::new();
@@ -72,6 +73,7 @@ pub fn settings(
         check_key(key, recipe, system)
             .map_err(|why| place.wrong(spans.as_ref().map(|spans| spans.key.clone()), "--set", &why))?;
         check_value(key, value, recipe, system)
+            .and_then(|()| check_replicas(key, value, nodes))
             .map_err(|why| place.wrong(spans.as_ref().map(|spans| spans.value.clone()), "--set", &why))?;
     }
     Ok(settings.into_iter().map(|(key, (value, _))| (key, value)).collect())
@@ -97,6 +99,17 @@ fn check_value(key: &str, value: &str, recipe: &'static RecipeInfo, system: &Sys
         return Err(format!("{key} is one of {}, not {value:?}{hint}", setting.values.join(", ")));
     }
     Ok(())
+}
+
+/// Who waits for more replicas than there are is never granted anything.
+fn check_replicas(key: &str, value: &str, nodes: u32) -> Result<(), String> {
+    let replicas = u64::from(nodes.saturating_sub(1));
+    match value.parse::<u64>() {
+        Ok(wanted) if key == "wait_replicas" && wanted > replicas => {
+            Err(format!("wait_replicas is at most {replicas}, the replicas of {nodes} servers, not {wanted}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_key(key: &str, recipe: &'static RecipeInfo, system: &System) -> Result<(), String> {

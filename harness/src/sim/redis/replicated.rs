@@ -136,7 +136,7 @@ impl Replicated {
     }
 
     /// `SLAVEOF`, `CONFIG REWRITE` and `CLIENT KILL TYPE normal`, in one transaction.
-    pub(super) fn follow_from_now(&self, primary: Option<NodeId>) {
+    pub fn follow_from_now(&self, primary: Option<NodeId>) {
         let role = primary.map_or(Role::Primary, Role::Replica);
         if self.role.replace(role) != role {
             self.kept.replica_of.set(primary);

@@ -211,7 +211,7 @@ impl DockerWorld {
             tagged: true,
             ..Program::default()
         };
-        self.start("resource", vec![program]).await.map(drop).map_err(Error::Unavailable)
+        self.start("resource", vec![vec![program]]).await.map(drop).map_err(Error::Unavailable)
     }
 
     /// Starts a client's process; `process`: its first process number when it is not the first time.
@@ -230,10 +230,10 @@ impl DockerWorld {
             input: Some(serde_json::to_string(&start).map_err(|error| error.to_string())?),
             ..Program::default()
         };
-        self.start(name, vec![program]).await.map(|pid| pid as u32)
+        self.start(name, vec![vec![program]]).await.map(|pid| pid as u32)
     }
 
-    async fn start(&self, name: &str, programs: Vec<Program>) -> Result<u64, String> {
+    async fn start(&self, name: &str, programs: Vec<Vec<Program>>) -> Result<u64, String> {
         let done = self.node(name)?.call(Command::Start(programs)).await?;
         Ok(done.result.get("pid").and_then(serde_json::Value::as_u64).unwrap_or_default())
     }

@@ -72,8 +72,10 @@ impl SentinelLock {
         if wanted == 0 {
             return Ok(());
         }
+        // A wait that outlasts the call's own limit would have no answer.
+        let limit = self.context.millis("wait_ms").min(self.context.limit / 2);
         let waited = match self.lock.connection().await {
-            Ok(primary) => primary.wait(wanted, self.context.millis("wait_ms")).await,
+            Ok(primary) => primary.wait(wanted, limit).await,
             Err(error) => Err(error),
         };
         let short = match waited {

@@ -17,6 +17,8 @@ mod judge;
 mod messages;
 mod repair;
 mod service;
+#[cfg(test)]
+mod tests;
 mod watched;
 
 use self::{failover::Failover, watched::Watched};
