@@ -100,7 +100,8 @@ fn sentinel(address: SocketAddr) -> std::result::Result<Probe, String> {
         &format!("SENTINEL MASTER {name}\r\nSENTINEL CKQUORUM {name}\r\nSENTINEL REPLICAS {name}\r\n"),
     )?;
     let words: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.starts_with('$')).collect();
-    let value = |name: &str| words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1).copied());
+    let value =
+        |name: &str| words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1).copied());
     let number = |name: &str| value(name).and_then(|text| text.parse::<usize>().ok());
     let term = value("config-epoch").and_then(|text| text.parse().ok()).unwrap_or_default();
     let own = value("ip") == Some(&address.ip().to_string());

@@ -27,7 +27,8 @@ fn a_killed_primary_is_failed_over_and_its_both_programs_come_back() {
 #[test]
 fn a_fault_on_a_server_hits_its_sentinel_too() {
     let Some(_alone) = alone() else { return };
-    let ran = run("redis/sentinel", "--faults pause:server,clock:server --ttl 1s --time 8s --seed 2 --expect any");
+    let ran =
+        run("redis/sentinel", "--faults pause:server,clock:server --ttl 1s --time 8s --seed 2 --expect any");
     ran.all_installed(&["pause", "clock"]);
     for fault in ran.faults() {
         let node = fault["targets"][0].as_str().expect("a target");

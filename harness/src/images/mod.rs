@@ -33,8 +33,9 @@ pub async fn resolve(
     version: Option<&str>,
     any: Option<&str>,
 ) -> Result<Resolved> {
-    let all =
-        || catalog::CATALOG.layouts.iter().filter(|layout| layout.system == family.images()).cloned().collect();
+    let all = || {
+        catalog::CATALOG.layouts.iter().filter(|layout| layout.system == family.images()).cloned().collect()
+    };
     let (reference, layouts) = match any {
         Some(reference) => (reference.to_string(), all()),
         None => {

@@ -45,10 +45,14 @@ pub(super) fn plan(
 ) -> ServerPlan {
     let server = format!("{DATA}/redis.conf");
     let sentinel = format!("{DATA}/sentinel.conf");
-    let start = |args: &[&str]| programs(layouts, &args.iter().map(|arg| (*arg).to_string()).collect::<Vec<_>>());
+    let start =
+        |args: &[&str]| programs(layouts, &args.iter().map(|arg| (*arg).to_string()).collect::<Vec<_>>());
     ServerPlan {
         programs: vec![start(&[&server]), start(&[&sentinel, "--sentinel"])],
-        files: vec![(server, server_file(members, index, value)), (sentinel, sentinel_file(members, index, value))],
+        files: vec![
+            (server, server_file(members, index, value)),
+            (sentinel, sentinel_file(members, index, value)),
+        ],
     }
 }
 

@@ -85,10 +85,11 @@ async fn replication_on_the_model([first, second, client]: [Node; 3]) -> Vec<Str
     redis::Replicated::start(&first, options, &redis::Kept::new(None));
     let copy = redis::Replicated::start(&second, options, &redis::Kept::new(Some(first.id())));
     let primary = RedisClient::open(&client, first.id(), LIMIT).await.expect("a connection");
-    let replica = async || -> Rc<dyn RedisApi> {
-        Rc::new(RedisClient::open(&client, second.id(), LIMIT).await.expect("a connection"))
+    let replica = async || {
+        let open = RedisClient::open(&client, second.id(), LIMIT).await.expect("a connection");
+        Rc::new(open) as Rc<dyn RedisApi>
     };
-    let pause = || drop(first.pause());
+    let pause = || assert!(first.pause(), "it runs");
     scripts::replication(&client.env(), &primary, replica, pause, || copy.follow_from_now(None)).await
 }
 

@@ -29,7 +29,8 @@ pub fn redis() -> Option<Server> {
 /// A server that replicates `primary`.
 pub fn replica_of(primary: &Server) -> Option<Server> {
     let (host, port) = primary.endpoint.addr.rsplit_once(':').expect("an address with its port");
-    let command = ["redis-server", "--save", "", "--appendonly", "no", "--protected-mode", "no", "--replicaof"];
+    let command =
+        ["redis-server", "--save", "", "--appendonly", "no", "--protected-mode", "no", "--replicaof"];
     Server::start("fencepost/redis:7.0", 6379, &[&command[..], &[host, port]].concat())
 }
 

@@ -5,7 +5,9 @@ use async_trait::async_trait;
 use super::{
     etcd::EtcdClient,
     redis::{RedisClient, SentinelClient},
-    resource::ResourceClient, zookeeper::ZkClient};
+    resource::ResourceClient,
+    zookeeper::ZkClient,
+};
 use crate::{
     api::{Endpoint, EtcdApi, RedisApi, ResourceApi, SentinelApi, Stores, ZkApi, zookeeper::Open},
     env::Env,

@@ -1,9 +1,6 @@
 //! A failover: votes, the choice of a replica, its promotion, the others' new primary.
 
-use super::{
-    Ask, Epoch, Info, Member, Out, PERIOD_MS, State, Vote,
-    watched::Watched,
-};
+use super::{Ask, Epoch, Info, Member, Out, PERIOD_MS, State, Vote, watched::Watched};
 
 /// A replica that has not answered for so long is not chosen.
 const SILENCE_MAX_MS: i64 = 5 * PERIOD_MS;
@@ -22,9 +19,15 @@ pub(super) struct Failover {
 enum Step {
     Election,
     /// This replica has been told to be the primary.
-    Promotion { chosen: Member, since: i64 },
+    Promotion {
+        chosen: Member,
+        since: i64,
+    },
     /// It is, and the other replicas are told so.
-    Others { since: i64 },
+    Others {
+        instead_of: Member,
+        since: i64,
+    },
 }
 
 impl State {
@@ -35,7 +38,8 @@ impl State {
         if self.failover.is_none() && rested && self.agreed_down(now) {
             self.kept.epoch += 1;
             self.last_failover = Some(now + desync);
-            self.failover = Some(Failover { epoch: self.kept.epoch, began: now + desync, step: Step::Election });
+            self.failover =
+                Some(Failover { epoch: self.kept.epoch, began: now + desync, step: Step::Election });
             self.ask_peers(now);
         }
         let Some(Failover { epoch, began, step }) = self.failover else { return };
@@ -45,7 +49,7 @@ impl State {
             Step::Election if now - began > timeout.min(ELECTION_MS_MAX) => self.failover = None,
             Step::Promotion { since, .. } if now - since > timeout => self.failover = None,
             Step::Promotion { chosen, .. } => self.tell(chosen, None, now),
-            Step::Others { since } => self.tell_others(since, now),
+            Step::Others { instead_of, since } => self.tell_others(instead_of, since, now),
             Step::Election => {}
         }
     }
@@ -86,8 +90,9 @@ impl State {
         }
     }
 
-    /// The best replica: one that answers and was linked not long ago; of these the one that has copied most, then the
-    /// first.
+    /// The best replica: one that answers and was linked not long before the primary was seen to be down; of these the
+    /// one that has copied most, then the first. So a primary that dies while its sentinels are in TILT may get no
+    /// successor at all: they see it late.
     fn choose(&self, now: i64) -> Option<Member> {
         let primary = self.kept.primary;
         let down_for = self.servers[primary].down().map_or(0, |since| now - since);
@@ -98,7 +103,8 @@ impl State {
             (info.copies.is_some() && info.unlinked_ms <= unlinked_max).then_some(info)
         };
         let others = self.servers.iter().enumerate().filter(|(member, _)| *member != primary);
-        let fits = others.filter_map(|(member, server)| Some((fit(server)?.offset, std::cmp::Reverse(member))));
+        let fits =
+            others.filter_map(|(member, server)| Some((fit(server)?.offset, std::cmp::Reverse(member))));
         fits.max().map(|(_, member)| member.0)
     }
 
@@ -107,20 +113,20 @@ impl State {
         let Some(Failover { epoch, step, .. }) = &mut self.failover else { return };
         let Step::Promotion { chosen, .. } = *step else { return };
         if chosen == from && info.copies.is_none() {
-            *step = Step::Others { since: now };
+            *step = Step::Others { instead_of: self.kept.primary, since: now };
             self.kept.config_epoch = *epoch;
             self.kept.primary = chosen;
             self.say_hello(now);
         }
     }
 
-    /// Tells the replicas, but for the old primary and those that are down, until each copies the new one.
-    fn tell_others(&mut self, since: i64, now: i64) {
+    /// Tells the others, but for the old primary and those that are down, until each copies the new one. One that was
+    /// a primary before and has not been made a replica yet is told too.
+    fn tell_others(&mut self, instead_of: Member, since: i64, now: i64) {
         let primary = self.kept.primary;
         let stray = |member: &Member| {
             let server = &self.servers[*member];
-            let replica = server.info().is_some_and(|info| info.copies.is_some());
-            replica && server.down().is_none() && server.strays(primary)
+            ![primary, instead_of].contains(member) && server.down().is_none() && server.strays(primary)
         };
         let strays: Vec<Member> = (0..self.servers.len()).filter(stray).collect();
         if strays.is_empty() || now - since > self.options.failover_timeout_ms {

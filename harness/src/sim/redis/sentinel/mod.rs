@@ -21,14 +21,14 @@ mod service;
 mod tests;
 mod watched;
 
+pub use self::{
+    client::SentinelClient,
+    service::{AskPrimary, Sentinel},
+};
 use self::{failover::Failover, watched::Watched};
 pub(super) use self::{
     messages::{Ask, Info, Said, Vote},
     service::PORT,
-};
-pub use self::{
-    client::SentinelClient,
-    service::{AskPrimary, Sentinel},
 };
 
 /// Position of a server, and of the sentinel on its node, among the members.

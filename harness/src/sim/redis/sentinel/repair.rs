@@ -9,8 +9,8 @@ impl State {
     pub(super) fn repair(&mut self, now: i64) {
         let primary = self.kept.primary;
         let head = &self.servers[primary];
-        let sane = head.down().is_none()
-            && head.fresh(now, 2 * PERIOD_MS).is_some_and(|info| info.copies.is_none());
+        let sane =
+            head.down().is_none() && head.fresh(now, 2 * PERIOD_MS).is_some_and(|info| info.copies.is_none());
         if !sane || self.failover.is_some() {
             return;
         }

@@ -24,7 +24,9 @@ fn pass(state: &mut State, from: i64, to: i64, alive: &[Member]) -> Vec<Out> {
         state.look(now, 0);
         for out in state.take_out() {
             match &out {
-                Out::Server(member, Ask::Ping) if alive.contains(member) => state.hear(*member, Said::Pong, now, 0),
+                Out::Server(member, Ask::Ping) if alive.contains(member) => {
+                    state.hear(*member, Said::Pong, now, 0)
+                }
                 Out::Server(member, Ask::Info) if alive.contains(member) => {
                     let info = state.servers[*member].info().unwrap();
                     state.hear(*member, Said::Info(info), now, 0);
@@ -57,7 +59,8 @@ fn one_opinion_starts_nothing_and_a_quorum_an_election() {
     state.hear(2, says_down(None), 2500, 0);
     let sent = pass(&mut state, 2600, 2600, &[1, 2]);
     assert!(state.failover.is_some());
-    let asks = |out: &Out| matches!(out, Out::Sentinel(2, Said::IsDown { primary: 0, epoch: 1, candidate: true }));
+    let asks =
+        |out: &Out| matches!(out, Out::Sentinel(2, Said::IsDown { primary: 0, epoch: 1, candidate: true }));
     assert!(sent.iter().any(asks), "{sent:?}");
     assert_eq!(told(&sent), [], "nobody is promoted without votes");
 }
