@@ -72,7 +72,7 @@ async fn measure(engine: &Engine, run: &str, clients: usize, operations: usize) 
             tagged: true,
             ..Program::default()
         };
-        node.link.call(Command::Start(vec![program]), SHORT).await.map_err(Error::Harness)?;
+        node.link.call(Command::Start(vec![vec![program]]), SHORT).await.map_err(Error::Harness)?;
     }
     let wanted = clients * operations * 2;
     while seen.get() < wanted && begun.elapsed().as_secs() < 120 {
