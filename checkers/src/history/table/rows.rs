@@ -25,6 +25,47 @@ pub struct History {
     pub notes: Vec<String>,
 }
 
+/// A history that is built event by event, for whoever need not keep the events themselves.
+pub struct HistoryBuilder {
+    names: SharedNames,
+    segment: Segment,
+}
+
+impl Default for HistoryBuilder {
+    fn default() -> Self {
+        let names = SharedNames::default();
+        HistoryBuilder { segment: Segment::new(&names), names }
+    }
+}
+
+impl HistoryBuilder {
+    /// Adds an event; its position becomes its index.
+    pub fn push(&mut self, event: &Event) {
+        let segment = &mut self.segment;
+        let mark = segment.mark();
+        segment.encoder().json(&event.value);
+        let head = Head {
+            line: segment.rows.len() as u64 + 1,
+            index: None,
+            time: Some(event.time),
+            process: event.process,
+            kind: event.kind,
+            f: segment.name(&event.f),
+            node: event.node.as_deref().map(|node| segment.name(node)),
+            error: event.error.as_deref(),
+        };
+        segment.push(mark, &head);
+    }
+
+    /// The history of all events so far.
+    pub fn finish(mut self) -> History {
+        let mut history = History::default();
+        self.segment.append_to(&mut history);
+        history.seal(&self.names);
+        history
+    }
+}
+
 /// One event of a history; copying it costs nothing.
 #[derive(Clone, Copy)]
 pub struct Row<'h> {
@@ -49,27 +90,9 @@ pub(super) struct Slot {
 impl History {
     /// The events in the order given, with their positions as indexes.
     pub fn from_events<'e>(events: impl IntoIterator<Item = &'e Event>) -> History {
-        let names = SharedNames::default();
-        let mut segment = Segment::new(&names);
-        for (position, event) in events.into_iter().enumerate() {
-            let mark = segment.mark();
-            segment.encoder().json(&event.value);
-            let head = Head {
-                line: position as u64 + 1,
-                index: None,
-                time: Some(event.time),
-                process: event.process,
-                kind: event.kind,
-                f: segment.name(&event.f),
-                node: event.node.as_deref().map(|node| segment.name(node)),
-                error: event.error.as_deref(),
-            };
-            segment.push(mark, &head);
-        }
-        let mut history = History::default();
-        segment.append_to(&mut history);
-        history.seal(&names);
-        history
+        let mut builder = HistoryBuilder::default();
+        events.into_iter().for_each(|event| builder.push(event));
+        builder.finish()
     }
 
     /// Number of events.

@@ -9,7 +9,7 @@ use std::{any::Any, collections::BTreeMap, fmt::Debug};
 pub use datagram::Inbox;
 pub use link::Quality;
 use link::{Fate, Link};
-pub use stream::{Closed, ConnectError, Connection, Listener};
+pub use stream::{Closed, ConnectError, Connection, Listener, Reader, Writer};
 
 use super::node::{Node, NodeId};
 

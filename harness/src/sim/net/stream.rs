@@ -3,9 +3,10 @@
 
 use std::{
     any::Any,
-    cell::Cell,
+    cell::{Cell, RefCell},
     collections::VecDeque,
     future::poll_fn,
+    marker::PhantomData,
     rc::Rc,
     task::{Context, Poll},
 };
@@ -14,7 +15,6 @@ use super::{Fate, Net, Payload, Port};
 use crate::sim::{
     executor::Core,
     node::{Node, NodeId},
-    timer::Event,
     waker::Waiter,
 };
 
@@ -33,8 +33,13 @@ pub struct Closed;
 #[error("connection refused")]
 pub struct ConnectError;
 
-enum Item {
-    Data(Box<dyn Any>),
+/// What travels one way, in order. When each arrives is told by the stream, which does not know their type.
+type Fifo<T> = Rc<RefCell<VecDeque<T>>>;
+
+/// A packet of a stream: the next message of its queue, or the end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Packet {
+    Message,
     Fin,
 }
 
@@ -42,7 +47,7 @@ enum Item {
 struct Unsent {
     sent: u64,
     label: Option<String>,
-    item: Item,
+    packet: Packet,
 }
 
 /// One direction of a connection.
@@ -50,7 +55,7 @@ pub(super) struct Stream {
     from: NodeId,
     to: NodeId,
     generation: u32,
-    in_flight: VecDeque<(u64, Item)>,
+    in_flight: VecDeque<(u64, Packet)>,
     last_arrival: u64,
     unsent: VecDeque<Unsent>,
     backoff: u64,
@@ -65,15 +70,23 @@ impl Stream {
     }
 }
 
-/// Pending connections of a listener: client, stream from it, stream to it.
+/// A connection that waits to be accepted: client, stream from it, stream to it, and the queues of both.
+struct Knock {
+    client: NodeId,
+    incoming: u32,
+    outgoing: u32,
+    queues: Box<dyn Any>,
+}
+
+/// Pending connections of a listener.
 #[derive(Default)]
 pub(super) struct Backlog {
-    pending: VecDeque<(NodeId, u32, u32)>,
+    pending: VecDeque<Knock>,
     acceptor: Waiter,
 }
 
-/// One end of a connection. Dropped, it closes.
-pub struct Connection {
+/// One end of a connection, whatever travels on it. Dropped, it closes.
+struct End {
     core: Rc<Core>,
     peer: NodeId,
     incoming: u32,
@@ -81,22 +94,47 @@ pub struct Connection {
     closed: Cell<bool>,
 }
 
+/// One end of a connection that sends `S` and receives `R`. It closes when both halves are dropped.
+pub struct Connection<S, R> {
+    /// What it sends with.
+    pub writer: Writer<S>,
+    /// What it receives with.
+    pub reader: Reader<R>,
+}
+
+/// The half of an end that sends.
+pub struct Writer<S> {
+    end: Rc<End>,
+    sent: Fifo<S>,
+}
+
+/// The half of an end that receives.
+pub struct Reader<R> {
+    end: Rc<End>,
+    received: Fifo<R>,
+}
+
 /// Accepts connections on one port. Dropped, the port refuses.
-pub struct Listener {
+pub struct Listener<S, R> {
     core: Rc<Core>,
     address: (NodeId, Port),
+    speaks: PhantomData<(S, R)>,
 }
 
 impl Node {
     /// Listens on `port`; a second call takes the port over.
-    pub fn listen(&self, port: Port) -> Listener {
+    pub fn listen<S: Payload, R: Payload>(&self, port: Port) -> Listener<S, R> {
         let address = (self.id(), port);
         self.core.net.borrow_mut().listeners.insert(address, Backlog::default());
-        Listener { core: self.core.clone(), address }
+        Listener { core: self.core.clone(), address, speaks: PhantomData }
     }
 
     /// Connects to `port` of `to`. Waits without end while packets are lost: give it a time limit.
-    pub async fn connect(&self, to: NodeId, port: Port) -> Result<Connection, ConnectError> {
+    pub async fn connect<S: Payload, R: Payload>(
+        &self,
+        to: NodeId,
+        port: Port,
+    ) -> Result<Connection<S, R>, ConnectError> {
         let mut retry = SYN_RETRY_NS;
         loop {
             let sent = self.core.now();
@@ -126,101 +164,144 @@ impl Node {
         }
     }
 
-    fn establish(&self, to: NodeId, port: Port) -> Result<Connection, ConnectError> {
+    fn establish<S: Payload, R: Payload>(
+        &self,
+        to: NodeId,
+        port: Port,
+    ) -> Result<Connection<S, R>, ConnectError> {
         let mut net = self.core.net.borrow_mut();
         if !net.listeners.contains_key(&(to, port)) {
             return Err(ConnectError);
         }
         let outgoing = net.open_stream(self.id(), to);
         let incoming = net.open_stream(to, self.id());
+        let (sent, received) = (Fifo::<S>::default(), Fifo::<R>::default());
+        let queues = Box::new((sent.clone(), received.clone()));
         let backlog = net.listeners.get_mut(&(to, port)).ok_or(ConnectError)?;
-        backlog.pending.push_back((self.id(), outgoing, incoming));
+        backlog.pending.push_back(Knock {
+            client: self.id(),
+            incoming: outgoing,
+            outgoing: incoming,
+            queues,
+        });
         backlog.acceptor.wake();
         drop(net);
-        Ok(Connection { core: self.core.clone(), peer: to, incoming, outgoing, closed: Cell::new(false) })
+        Ok(Connection::new(End::new(&self.core, to, incoming, outgoing), sent, received))
     }
 }
 
-impl Listener {
-    /// The next connection.
-    pub async fn accept(&self) -> Connection {
-        poll_fn(|context| {
-            let mut net = self.core.net.borrow_mut();
-            let Some(backlog) = net.listeners.get_mut(&self.address) else { return Poll::Pending };
-            match backlog.pending.pop_front() {
-                Some((peer, incoming, outgoing)) => Poll::Ready(Connection {
-                    core: self.core.clone(),
-                    peer,
-                    incoming,
-                    outgoing,
-                    closed: Cell::new(false),
-                }),
-                None => {
-                    backlog.acceptor.wait(context.waker());
-                    Poll::Pending
-                }
+impl<S: Payload, R: Payload> Listener<S, R> {
+    /// The next connection. One whose client speaks otherwise is closed, as a server does that does not understand.
+    pub async fn accept(&self) -> Connection<S, R> {
+        loop {
+            let knock = poll_fn(|context| self.poll_knock(context)).await;
+            let end = End::new(&self.core, knock.client, knock.incoming, knock.outgoing);
+            if let Ok(queues) = knock.queues.downcast::<(Fifo<R>, Fifo<S>)>() {
+                let (received, sent) = *queues;
+                return Connection::new(end, sent, received);
             }
-        })
-        .await
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        let backlog = self.core.net.borrow_mut().listeners.remove(&self.address);
-        let pending = backlog.into_iter().flat_map(|backlog| backlog.pending);
-        for (peer, incoming, outgoing) in pending {
-            drop(Connection { core: self.core.clone(), peer, incoming, outgoing, closed: Cell::new(false) });
         }
     }
 }
 
-impl Connection {
+impl<S, R> Listener<S, R> {
+    fn poll_knock(&self, context: &mut Context<'_>) -> Poll<Knock> {
+        let mut net = self.core.net.borrow_mut();
+        let Some(backlog) = net.listeners.get_mut(&self.address) else { return Poll::Pending };
+        match backlog.pending.pop_front() {
+            Some(knock) => Poll::Ready(knock),
+            None => {
+                backlog.acceptor.wait(context.waker());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<S, R> Drop for Listener<S, R> {
+    fn drop(&mut self) {
+        let backlog = self.core.net.borrow_mut().listeners.remove(&self.address);
+        for knock in backlog.into_iter().flat_map(|backlog| backlog.pending) {
+            drop(End::new(&self.core, knock.client, knock.incoming, knock.outgoing));
+        }
+    }
+}
+
+impl<S, R> Connection<S, R> {
+    fn new(end: End, sent: Fifo<S>, received: Fifo<R>) -> Connection<S, R> {
+        let end = Rc::new(end);
+        Connection { writer: Writer { end: end.clone(), sent }, reader: Reader { end, received } }
+    }
+}
+
+impl<S: Payload> Writer<S> {
     /// The node at the other end.
     pub fn peer(&self) -> NodeId {
-        self.peer
+        self.end.peer
     }
 
     /// Sends a message. Never waits; what cannot pass is sent again until the connection ends.
-    pub fn send<T: Payload>(&self, message: T) {
-        let label = self.core.net.borrow().arrows.is_some().then(|| format!("{message:?}"));
-        transmit(&self.core, self.outgoing, Item::Data(Box::new(message)), label);
+    pub fn send(&self, message: S) {
+        let core = &self.end.core;
+        let label = core.net.borrow().arrows.is_some().then(|| format!("{message:?}"));
+        if transmit(core, self.end.outgoing, Packet::Message, label) {
+            self.sent.borrow_mut().push_back(message);
+        }
     }
 
     /// Closes it towards the peer, who still gets what was sent before.
     pub fn close(&self) {
-        if !self.closed.replace(true) {
-            transmit(&self.core, self.outgoing, Item::Fin, None);
-        }
+        self.end.close();
     }
+}
 
+impl<R: Payload> Reader<R> {
     /// The next message. Only one task may wait at a time.
-    pub async fn recv<T: Payload>(&self) -> Result<T, Closed> {
+    pub async fn recv(&self) -> Result<R, Closed> {
         poll_fn(|context| self.poll_recv(context)).await
     }
 
-    /// See [`Connection::recv`]; wakes the last caller.
-    pub fn poll_recv<T: Payload>(&self, context: &mut Context<'_>) -> Poll<Result<T, Closed>> {
+    /// See [`Reader::recv`]; wakes the last caller.
+    pub fn poll_recv(&self, context: &mut Context<'_>) -> Poll<Result<R, Closed>> {
+        self.end.poll_packet(context).map(|packet| match packet {
+            Packet::Message => self.received.borrow_mut().pop_front().ok_or(Closed),
+            Packet::Fin => Err(Closed),
+        })
+    }
+}
+
+impl End {
+    fn new(core: &Rc<Core>, peer: NodeId, incoming: u32, outgoing: u32) -> End {
+        End { core: core.clone(), peer, incoming, outgoing, closed: Cell::new(false) }
+    }
+
+    fn close(&self) {
+        if !self.closed.replace(true) {
+            transmit(&self.core, self.outgoing, Packet::Fin, None);
+        }
+    }
+
+    /// Takes the next packet off; the end stays where it is.
+    fn poll_packet(&self, context: &mut Context<'_>) -> Poll<Packet> {
         let mut net = self.core.net.borrow_mut();
-        let now = self.core.now();
         let Some(stream) = net.streams.get_mut(self.incoming as usize) else { return Poll::Pending };
         match stream.in_flight.front() {
-            Some((arrival, Item::Data(_))) if *arrival <= now => {}
-            Some((arrival, Item::Fin)) if *arrival <= now => return Poll::Ready(Err(Closed)),
+            Some((arrival, packet)) if *arrival <= self.core.now() => {
+                let packet = *packet;
+                if packet == Packet::Message {
+                    stream.in_flight.pop_front();
+                }
+                Poll::Ready(packet)
+            }
             _ => {
                 stream.reader.wait(context.waker());
-                return Poll::Pending;
+                Poll::Pending
             }
-        }
-        match stream.in_flight.pop_front() {
-            // A message of another type is a protocol error, which ends a real connection too.
-            Some((_, Item::Data(data))) => Poll::Ready(data.downcast().map(|m| *m).map_err(|_| Closed)),
-            _ => Poll::Ready(Err(Closed)),
         }
     }
 }
 
-impl Drop for Connection {
+impl Drop for End {
     fn drop(&mut self) {
         self.close();
         let mut net = self.core.net.borrow_mut();
@@ -270,36 +351,38 @@ impl Net {
     }
 }
 
-fn transmit(core: &Rc<Core>, slot: u32, item: Item, label: Option<String>) {
+/// Sends a packet; false when nobody is there to receive it.
+fn transmit(core: &Rc<Core>, slot: u32, packet: Packet, label: Option<String>) -> bool {
     let now = core.now();
     let mut guard = core.net.borrow_mut();
     let net = &mut *guard;
     let Some(stream) = net.streams.get_mut(slot as usize).filter(|stream| !stream.reader_gone) else {
-        return;
+        return false;
     };
     core.note(now ^ (u64::from(slot) << 40));
     if !stream.unsent.is_empty() {
-        stream.unsent.push_back(Unsent { sent: now, label, item });
-        return;
+        stream.unsent.push_back(Unsent { sent: now, label, packet });
+        return true;
     }
     match net.links[stream.from.index()][stream.to.index()].send() {
         Fate::Arrives(delay) => {
             let arrival = stream.last_arrival.max(now + delay);
             stream.last_arrival = arrival;
-            stream.in_flight.push_back((arrival, item));
-            core.schedule(arrival, Event::Arrival(slot));
+            stream.in_flight.push_back((arrival, packet));
+            core.timers.borrow_mut().arrival(arrival, slot);
             let (from, to) = (stream.from, stream.to);
             net.label_arrow(from, to, now, Some(arrival), label);
         }
         Fate::Lost => {
             stream.backoff = RETRANSMIT_NS_MIN;
             let (from, to, generation) = (stream.from, stream.to, stream.generation);
-            stream.unsent.push_back(Unsent { sent: now, label: label.clone(), item });
+            stream.unsent.push_back(Unsent { sent: now, label: label.clone(), packet });
             net.label_arrow(from, to, now, None, label);
             drop(guard);
             retransmit_later(core, slot, generation, RETRANSMIT_NS_MIN);
         }
     }
+    true
 }
 
 fn retransmit_later(core: &Rc<Core>, slot: u32, generation: u32, after: u64) {
@@ -309,7 +392,7 @@ fn retransmit_later(core: &Rc<Core>, slot: u32, generation: u32, after: u64) {
             retransmit(&core, slot, generation);
         }
     };
-    core.schedule(core.now() + after, Event::Call(Box::new(call)));
+    core.call_at(core.now() + after, call);
 }
 
 fn retransmit(core: &Rc<Core>, slot: u32, generation: u32) {
@@ -325,8 +408,8 @@ fn retransmit(core: &Rc<Core>, slot: u32, generation: u32) {
             let (from, to) = (stream.from, stream.to);
             let unsent = std::mem::take(&mut stream.unsent);
             for late in unsent {
-                net.streams[slot as usize].in_flight.push_back((arrival, late.item));
-                core.schedule(arrival, Event::Arrival(slot));
+                net.streams[slot as usize].in_flight.push_back((arrival, late.packet));
+                core.timers.borrow_mut().arrival(arrival, slot);
                 net.label_arrow(from, to, late.sent, Some(arrival), late.label);
             }
         }
