@@ -7,9 +7,10 @@ mod names;
 mod rows;
 mod value;
 
+pub use builder::HistoryBuilder;
 pub(in crate::history) use builder::{Head, Segment};
 pub(in crate::history) use display::{is_keyword, quoted};
 pub(in crate::history) use encode::Encoder;
 pub(in crate::history) use names::SharedNames;
-pub use rows::{History, HistoryBuilder, Row};
+pub use rows::{History, Row};
 pub use value::{Key, Value, View};

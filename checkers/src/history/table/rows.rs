@@ -1,4 +1,4 @@
-use super::builder::{Head, Indexes, Segment};
+use super::builder::{HistoryBuilder, Indexes, Segment};
 use super::names::{Names, SharedNames};
 use super::value::Value;
 use crate::history::{Event, EventKind, Process, ResourceEntry};
@@ -23,47 +23,6 @@ pub struct History {
     pub resource: Vec<ResourceEntry>,
     /// What a reader had to say beside the events, such as that a torn last line was dropped.
     pub notes: Vec<String>,
-}
-
-/// A history that is built event by event, for whoever need not keep the events themselves.
-pub struct HistoryBuilder {
-    names: SharedNames,
-    segment: Segment,
-}
-
-impl Default for HistoryBuilder {
-    fn default() -> Self {
-        let names = SharedNames::default();
-        HistoryBuilder { segment: Segment::new(&names), names }
-    }
-}
-
-impl HistoryBuilder {
-    /// Adds an event; its position becomes its index.
-    pub fn push(&mut self, event: &Event) {
-        let segment = &mut self.segment;
-        let mark = segment.mark();
-        segment.encoder().json(&event.value);
-        let head = Head {
-            line: segment.rows.len() as u64 + 1,
-            index: None,
-            time: Some(event.time),
-            process: event.process,
-            kind: event.kind,
-            f: segment.name(&event.f),
-            node: event.node.as_deref().map(|node| segment.name(node)),
-            error: event.error.as_deref(),
-        };
-        segment.push(mark, &head);
-    }
-
-    /// The history of all events so far.
-    pub fn finish(mut self) -> History {
-        let mut history = History::default();
-        self.segment.append_to(&mut history);
-        history.seal(&self.names);
-        history
-    }
 }
 
 /// One event of a history; copying it costs nothing.
