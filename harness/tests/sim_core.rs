@@ -159,12 +159,12 @@ fn a_stream_delivers_everything_in_order_over_a_bad_link() {
     let (sim, client, server) = pair(9);
     let bad = Quality { loss_ppm: 200_000, jitter_ns: 50 * MS, ..Quality::default() };
     client.set_quality(server.id(), bad);
-    let listener = server.listen(5);
+    let listener = server.listen::<(), u32>(5);
     let (node, to) = (client.clone(), server.id());
     client.run(async move {
-        let connection = node.connect(to, 5).await.unwrap();
+        let connection = node.connect::<u32, ()>(to, 5).await.unwrap();
         for number in 0..200u32 {
-            connection.send(number);
+            connection.writer.send(number);
             node.sleep(Duration::from_millis(1)).await;
         }
     });
@@ -172,7 +172,7 @@ fn a_stream_delivers_everything_in_order_over_a_bad_link() {
         .block_on(async move {
             let connection = listener.accept().await;
             let mut received = Vec::new();
-            while let Ok(number) = connection.recv::<u32>().await {
+            while let Ok(number) = connection.reader.recv().await {
                 received.push(number);
             }
             received

@@ -14,7 +14,7 @@ use nemesis::{
     clock::{self, ClockError},
     process,
 };
-use nix::errno::Errno;
+use nix::{errno::Errno, sys::signal::Signal};
 
 /// This test binary, started again, answers each line with what its clocks say: the helper of the tests below.
 #[test]
@@ -203,6 +203,55 @@ fn a_paused_process_stays_paused() {
     }
     let mut helper = Helper::new(2);
     helper.expect(0);
+    process::pause(helper.pid()).unwrap();
+    clock::move_tree(helper.pid(), HOUR_NS).unwrap();
+    thread::sleep(Duration::from_millis(50));
+    assert_eq!(process::stat(helper.pid()).unwrap().state, 'T');
+    process::resume(helper.pid()).unwrap();
+    helper.expect(HOUR_MS);
+}
+
+#[test]
+fn a_process_may_be_paused_and_resumed_while_its_clock_moves() {
+    if !common::is_root() {
+        return;
+    }
+    let mut helper = Helper::new(2);
+    helper.expect(0);
+    let pid = nix::unistd::Pid::from_raw(helper.pid());
+    let (stop, ended) = std::sync::mpsc::channel::<()>();
+    let signals = thread::spawn(move || {
+        while ended.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+            nix::sys::signal::kill(pid, Signal::SIGSTOP).unwrap();
+            thread::sleep(Duration::from_micros(300));
+            nix::sys::signal::kill(pid, Signal::SIGCONT).unwrap();
+            thread::sleep(Duration::from_micros(100));
+        }
+        // The last word: whatever a tracer held up in between, this stop must come through.
+        nix::sys::signal::kill(pid, Signal::SIGSTOP).unwrap();
+    });
+    for round in 1..=300 {
+        clock::move_tree(helper.pid(), round * HOUR_NS / 100)
+            .unwrap_or_else(|error| panic!("{round}: {error}"));
+    }
+    stop.send(()).unwrap();
+    signals.join().unwrap();
+    clock::move_tree(helper.pid(), HOUR_NS).unwrap();
+    thread::sleep(Duration::from_millis(50));
+    assert_eq!(process::stat(helper.pid()).unwrap().state, 'T');
+    process::resume(helper.pid()).unwrap();
+    helper.expect(HOUR_MS);
+}
+
+/// The second SIGSTOP waits behind the first: it is delivered once a thread is let go.
+#[test]
+fn a_process_that_was_paused_twice_stays_paused() {
+    if !common::is_root() {
+        return;
+    }
+    let mut helper = Helper::new(2);
+    helper.expect(0);
+    process::pause(helper.pid()).unwrap();
     process::pause(helper.pid()).unwrap();
     clock::move_tree(helper.pid(), HOUR_NS).unwrap();
     thread::sleep(Duration::from_millis(50));

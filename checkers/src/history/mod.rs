@@ -23,5 +23,5 @@ pub use event::{Event, EventKind, Process};
 pub use format::{Format, Unrecognized, detect, read};
 pub use operations::{Operation, Operations, Outcome};
 pub use resource::{ResourceEntry, ResourceOp};
-pub use table::{History, Key, Row, Value, View};
+pub use table::{History, HistoryBuilder, Key, Row, Value, View};
 pub use wellformed::IllFormed;

@@ -14,10 +14,10 @@ pub struct ResourceEntry {
     /// The client's process number.
     pub process: u32,
     /// The id that a write carries; none for a read.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The fencing token that the request carried, where the recipe has one.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<u64>,
     /// The id of the last write that the client had read from the unfenced register; `None` before the first.
     #[serde(default)]

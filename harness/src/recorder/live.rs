@@ -31,6 +31,18 @@ struct Client {
     holds: BTreeMap<String, Hold>,
 }
 
+impl Client {
+    /// Whether the event ends a hold of the lock.
+    fn ends(&mut self, lock: &str, event: &Event) -> bool {
+        matches!(event.f.as_str(), "release" | "resign" | "lapse") && self.holds.remove(lock).is_some()
+    }
+}
+
+/// Whether an operation asks for a lock or a leadership.
+fn grants(f: &str) -> bool {
+    matches!(f, "acquire" | "campaign")
+}
+
 /// What a client believes to have.
 struct Hold {
     token: Value,
@@ -39,37 +51,32 @@ struct Hold {
 
 impl Live {
     /// Takes the next event.
-    pub fn take(&mut self, event: &Event) {
+    pub fn take(&mut self, event: Event) {
         let (Process::Client(process), Some(node)) = (event.process, &event.node) else { return };
-        let lock = event.value.get("lock").and_then(Value::as_str);
-        let grants = matches!(event.f.as_str(), "acquire" | "campaign");
-        let gives_up = matches!(event.f.as_str(), "release" | "resign" | "lapse");
         if !self.clients.contains_key(node) {
             self.clients.insert(node.clone(), Client::default());
         }
         let Some(client) = self.clients.get_mut(node) else { return };
         client.process = process;
-        if event.kind == EventKind::Invoke {
-            client.open = Some((event.f.clone(), event.value.clone()));
-        } else {
-            client.open = None;
-            self.counts.operations += 1;
-        }
         if event.kind == EventKind::Info {
             client.holds.clear();
         }
-        let Some(lock) = lock else { return };
-        let ends = gives_up && client.holds.remove(lock).is_some();
-        if grants && event.kind == EventKind::Ok {
+        let lock = event.value.get("lock").and_then(Value::as_str);
+        let ended = lock.is_some_and(|lock| client.ends(lock, &event));
+        if let Some(lock) = lock.filter(|_| grants(&event.f) && event.kind == EventKind::Ok) {
             let token = event.value.get("token").cloned().unwrap_or(Value::Null);
             client.holds.insert(lock.to_owned(), Hold { token, since: event.time });
             self.counts.grants += 1;
             self.granted_at.insert(lock.to_owned(), event.time);
         }
-        if ends {
+        self.counts.operations += u64::from(event.kind != EventKind::Invoke);
+        if let Some(lock) = lock.filter(|_| ended) {
             // Nodes are heard out of step: only the times tell whether another hold began before this one ended.
             let others = self.clients.values().filter_map(|client| client.holds.get(lock));
             self.counts.overlaps += others.filter(|hold| hold.since < event.time).count() as u64;
+        }
+        if let Some(client) = self.clients.get_mut(node) {
+            client.open = (event.kind == EventKind::Invoke).then_some((event.f, event.value));
         }
     }
 
@@ -80,7 +87,7 @@ impl Live {
 
     /// Clients that wait for a lock, by node.
     pub fn waiters(&self) -> Vec<String> {
-        let waits = |(f, _): &(String, Value)| f == "acquire" || f == "campaign";
+        let waits = |(f, _): &(String, Value)| grants(f);
         self.nodes(|client| client.open.as_ref().is_some_and(waits))
     }
 
@@ -154,13 +161,13 @@ mod tests {
     #[test]
     fn sees_holders_waiters_and_overlaps() {
         let mut live = Live::default();
-        live.take(&event(0, EventKind::Invoke, "acquire", 1));
+        live.take(event(0, EventKind::Invoke, "acquire", 1));
         assert_eq!(live.waiters(), ["c1"]);
-        live.take(&event(0, EventKind::Ok, "acquire", 2));
+        live.take(event(0, EventKind::Ok, "acquire", 2));
         assert_eq!((live.holders(), live.waiters()), (vec!["c1".to_string()], vec![]));
-        live.take(&event(1, EventKind::Invoke, "acquire", 3));
-        live.take(&event(1, EventKind::Ok, "acquire", 4));
-        live.take(&event(0, EventKind::Invoke, "release", 5));
+        live.take(event(1, EventKind::Invoke, "acquire", 3));
+        live.take(event(1, EventKind::Ok, "acquire", 4));
+        live.take(event(0, EventKind::Invoke, "release", 5));
         assert_eq!(live.counts(), Counts { operations: 2, grants: 2, overlaps: 1 });
         assert_eq!(live.holders(), ["c2"]);
         assert!(live.all_granted_since(3) && !live.all_granted_since(4));
@@ -169,26 +176,26 @@ mod tests {
     #[test]
     fn an_end_that_is_heard_of_late_is_no_overlap() {
         let mut live = Live::default();
-        live.take(&event(0, EventKind::Ok, "acquire", 2));
-        live.take(&event(1, EventKind::Ok, "acquire", 6));
-        live.take(&event(0, EventKind::Invoke, "release", 5));
+        live.take(event(0, EventKind::Ok, "acquire", 2));
+        live.take(event(1, EventKind::Ok, "acquire", 6));
+        live.take(event(0, EventKind::Invoke, "release", 5));
         assert_eq!(live.counts().overlaps, 0);
     }
 
     #[test]
     fn a_killed_client_leaves_nothing_open() {
         let mut live = Live::default();
-        live.take(&event(0, EventKind::Invoke, "acquire", 1));
+        live.take(event(0, EventKind::Invoke, "acquire", 1));
         let closing = live.closing_events("c1", 9);
         assert_eq!((closing.len(), closing[0].kind), (1, EventKind::Info));
-        live.take(&event(0, EventKind::Ok, "acquire", 2));
+        live.take(event(0, EventKind::Ok, "acquire", 2));
         let closing = live.closing_events("c1", 9);
         assert_eq!(
             closing.iter().map(|event| event.kind).collect::<Vec<_>>(),
             [EventKind::Invoke, EventKind::Ok]
         );
         assert_eq!(closing[0].value["cause"], "killed");
-        closing.iter().for_each(|event| live.take(event));
+        closing.into_iter().for_each(|event| live.take(event));
         assert!(live.holders().is_empty());
         assert_eq!(live.next_process("c1", 0, 2), 2);
         assert_eq!(live.next_process("c2", 1, 2), 1);

@@ -9,7 +9,7 @@ use std::{
     path::Path,
 };
 
-use checkers::history::{Event, EventKind, Process};
+use checkers::history::{Event, EventKind, History, HistoryBuilder, Process, ResourceEntry};
 use serde_json::{Value, json};
 
 pub use self::live::{Counts, Live};
@@ -33,16 +33,7 @@ struct Inner {
 
 enum Sink {
     Files { history: BufWriter<File>, resource: BufWriter<File> },
-    Memory(Kept),
-}
-
-/// What a recorder without files has kept, in the order of arrival.
-#[derive(Clone, Debug, Default)]
-pub struct Kept {
-    /// The history.
-    pub events: Vec<Event>,
-    /// The resource's log.
-    pub resource: Vec<Value>,
+    Memory { history: HistoryBuilder, resource: Vec<ResourceEntry> },
 }
 
 impl Recorder {
@@ -60,32 +51,36 @@ impl Recorder {
 
     /// A recorder that keeps everything in memory, for campaigns.
     pub fn in_memory() -> Recorder {
-        Recorder::with(Sink::Memory(Kept::default()))
+        Recorder::with(Sink::Memory { history: HistoryBuilder::default(), resource: Vec::new() })
     }
 
     fn with(sink: Sink) -> Recorder {
         Recorder { inner: RefCell::new(Inner { sink, live: Live::default(), failure: None }) }
     }
 
-    /// What was kept in memory; nothing when there are files.
-    pub fn take_kept(&self) -> Kept {
+    /// What was kept in memory, in the order of arrival; nothing when there are files.
+    pub fn take_kept(&self) -> History {
         match &mut self.inner.borrow_mut().sink {
-            Sink::Memory(kept) => std::mem::take(kept),
-            Sink::Files { .. } => Kept::default(),
+            Sink::Memory { history, resource } => {
+                let mut taken = std::mem::take(history).finish();
+                taken.resource = std::mem::take(resource);
+                taken
+            }
+            Sink::Files { .. } => History::default(),
         }
     }
 
     /// An event of a client.
     pub fn record(&self, event: Event) {
         let inner = &mut *self.inner.borrow_mut();
-        inner.live.take(&event);
         match &mut inner.sink {
-            Sink::Memory(kept) => kept.events.push(event),
+            Sink::Memory { history, .. } => history.push(&event),
             Sink::Files { history, .. } => {
                 let line = append(history, &event);
                 inner.note(line);
             }
         }
+        inner.live.take(event);
     }
 
     /// An event of the fault schedule.
@@ -103,12 +98,12 @@ impl Recorder {
     }
 
     /// A line of the resource's log.
-    pub fn resource(&self, entry: &Value) {
+    pub fn resource(&self, entry: ResourceEntry) {
         let inner = &mut *self.inner.borrow_mut();
         match &mut inner.sink {
-            Sink::Memory(kept) => kept.resource.push(entry.clone()),
+            Sink::Memory { resource, .. } => resource.push(entry),
             Sink::Files { resource, .. } => {
-                let line = append(resource, entry);
+                let line = append(resource, &entry);
                 inner.note(line);
             }
         }

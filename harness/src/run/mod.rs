@@ -212,7 +212,7 @@ impl<W: World + 'static> Run<W> {
     fn take(&self, event: WorldEvent) {
         match event {
             WorldEvent::History(event) => self.recorder.record(event),
-            WorldEvent::Resource(entry) => self.recorder.resource(&entry),
+            WorldEvent::Resource(entry) => self.recorder.resource(entry),
             WorldEvent::ClientEnded(_) => self.ended.set(self.ended.get() + 1),
             WorldEvent::Exited(node, status) => self.exited(&node, &status),
             WorldEvent::Failed(why) => self.fail(why),

@@ -14,7 +14,7 @@ use super::{
     net::Net,
     node::{Node, NodeId, NodeState},
     rng::{Rng, mix},
-    timer::{Due, Event, Timers},
+    timer::{Due, Timers},
     waker::{TaskWaker, Woken},
 };
 
@@ -176,8 +176,9 @@ impl Core {
         self.trace.set(hash ^ (hash >> 29));
     }
 
-    pub(super) fn schedule(&self, time: u64, event: Event) {
-        self.timers.borrow_mut().schedule(time, event);
+    /// Calls at `time`.
+    pub(super) fn call_at(&self, time: u64, call: impl FnOnce() + 'static) {
+        self.timers.borrow_mut().call(time, Box::new(call));
     }
 
     /// Starts a task; returns its slot and generation. A dead node runs nothing.

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use checkers::history::{History, ResourceEntry};
 use reports::messages::Message;
 use serde_json::{Map, Value, json};
 use workloads::env::EnvApi;
@@ -99,14 +98,10 @@ pub fn try_out(experiment: &Rc<Experiment>) -> Result<Tried> {
     if let Some(why) = &simulated.outcome.failure {
         return Err(Error::Harness(format!("seed {}: {why}", experiment.seed)));
     }
-    let kept = recorder.take_kept();
-    let mut history = History::from_events(&kept.events);
+    let mut history = recorder.take_kept();
     history.sort();
     let form = history.check_form();
     form.map_err(|error| Error::Harness(format!("seed {}: {error}", experiment.seed)))?;
-    let resource: Result<Vec<ResourceEntry>, _> =
-        kept.resource.into_iter().map(serde_json::from_value).collect();
-    history.resource = resource.map_err(|error| Error::Harness(format!("the resource's log: {error}")))?;
     let judged = judge_history(history, experiment, &simulated.outcome, WORLD, None);
     Ok(Tried { judged, trace: simulated.trace, time_ns: simulated.time_ns })
 }

@@ -12,14 +12,15 @@ use super::waker::Waiter;
 /// A bucket holds 2^24 ns, about 17 ms.
 const BUCKET_BITS: u32 = 24;
 
-/// Something that happens at a fixed time.
-pub(super) enum Event {
+/// Something that happens at a fixed time. Small and plain, since the heap moves it about.
+#[derive(Clone, Copy)]
+enum Event {
     /// A sleeper's time has come, unless it was dropped meanwhile.
     Timer { slot: u32, generation: u32 },
     /// The next message of a stream has arrived.
     Arrival(u32),
-    /// Anything else.
-    Call(Box<dyn FnOnce()>),
+    /// Anything else, at this place among the calls.
+    Call(u32),
 }
 
 /// What has come to pass.
@@ -32,6 +33,7 @@ pub(super) enum Due {
     Call(Box<dyn FnOnce()>),
 }
 
+#[derive(Clone, Copy)]
 struct Entry {
     time: u64,
     /// Ties are broken by the order of scheduling.
@@ -39,9 +41,16 @@ struct Entry {
     event: Event,
 }
 
+impl Entry {
+    /// Time, then sequence.
+    fn key(&self) -> u128 {
+        u128::from(self.time) << 64 | u128::from(self.sequence)
+    }
+}
+
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
-        (other.time, other.sequence).cmp(&(self.time, self.sequence))
+        other.key().cmp(&self.key())
     }
 }
 
@@ -53,7 +62,7 @@ impl PartialOrd for Entry {
 
 impl PartialEq for Entry {
     fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
+        self.key() == other.key()
     }
 }
 
@@ -78,10 +87,27 @@ pub(super) struct Timers {
     sequence: u64,
     slots: Vec<Slot>,
     free: Vec<u32>,
+    calls: Vec<Option<Box<dyn FnOnce()>>>,
+    free_calls: Vec<u32>,
 }
 
 impl Timers {
-    pub(super) fn schedule(&mut self, time: u64, event: Event) {
+    /// At `time` the next message of a stream arrives.
+    pub(super) fn arrival(&mut self, time: u64, stream: u32) {
+        self.schedule(time, Event::Arrival(stream));
+    }
+
+    /// Calls at `time`.
+    pub(super) fn call(&mut self, time: u64, call: Box<dyn FnOnce()>) {
+        let place = self.free_calls.pop().unwrap_or_else(|| {
+            self.calls.push(None);
+            (self.calls.len() - 1) as u32
+        });
+        self.calls[place as usize] = Some(call);
+        self.schedule(time, Event::Call(place));
+    }
+
+    fn schedule(&mut self, time: u64, event: Event) {
         self.sequence += 1;
         let entry = Entry { time, sequence: self.sequence, event };
         if time < self.horizon {
@@ -117,7 +143,10 @@ impl Timers {
             self.near.peek().filter(|entry| entry.time <= now)?;
             match self.near.pop()?.event {
                 Event::Arrival(stream) => return Some(Due::Arrival(stream)),
-                Event::Call(call) => return Some(Due::Call(call)),
+                Event::Call(place) => {
+                    self.free_calls.push(place);
+                    return self.calls[place as usize].take().map(Due::Call);
+                }
                 Event::Timer { slot, generation } => {
                     let slot = &mut self.slots[slot as usize];
                     if slot.generation == generation {
@@ -180,7 +209,7 @@ mod tests {
                     timers.forget(slot);
                 }
                 _ => {
-                    timers.schedule(time, Event::Arrival(round));
+                    timers.arrival(time, round);
                     expected.push((time, round));
                 }
             }

@@ -5,7 +5,7 @@ pub mod docker;
 use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
-use checkers::history::Event;
+use checkers::history::{Event, ResourceEntry};
 use nemesis::{
     evidence::{Evidence, FaultResult},
     partition::Cut,
@@ -25,7 +25,7 @@ pub enum WorldEvent {
     /// A client recorded something.
     History(Event),
     /// The protected resource served something: one line of `resource.jsonl`.
-    Resource(Value),
+    Resource(ResourceEntry),
     /// A client finished, as it was told to.
     ClientEnded(String),
     /// A node's process ended though no fault killed it.

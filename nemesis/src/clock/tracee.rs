@@ -4,6 +4,7 @@
 //! child, and whoever comes first would take the news from the other. All calls must come from the thread that attached.
 
 use std::{
+    cell::Cell,
     mem, ptr, thread,
     time::{Duration, Instant},
 };
@@ -31,8 +32,8 @@ pub struct Tracee {
 /// A held thread.
 struct Held {
     tid: Pid,
-    /// The signal that was about to be delivered when it stopped, to be delivered when it is let go.
-    signal: Option<libc::siginfo_t>,
+    /// A signal that was about to be delivered, to be delivered when it is let go.
+    signal: Cell<Option<libc::siginfo_t>>,
 }
 
 /// How many events may come between two stops.
@@ -77,7 +78,7 @@ impl Tracee {
         let tid = Pid::from_raw(pid);
         wait_for_stop(pid, pid)?;
         // The stop is announced by a SIGTRAP of its own, which the program shall not see.
-        Ok(Tracee { pid, held: vec![Held { tid, signal: None }] })
+        Ok(Tracee { pid, held: vec![Held { tid, signal: Cell::new(None) }] })
     }
 
     /// Lets every thread run, one instruction at a time, until its next one is not within these ranges but for their
@@ -90,8 +91,7 @@ impl Tracee {
                     break;
                 }
                 let _signals = Masked::new(held.tid)?;
-                ptrace::step(held.tid, None)?;
-                wait_for_stop(self.pid, held.tid.as_raw())?;
+                self.go_until_stopped(held, || ptrace::step(held.tid, None))?;
             }
         }
         Ok(())
@@ -112,8 +112,9 @@ impl Tracee {
 
     /// Makes a held thread perform a system call, by the instruction at `instruction`, and returns what it returned.
     pub fn system_call(&self, instruction: u64, number: i64, arguments: [u64; 6]) -> Result<i64, ClockError> {
-        let tid = self.injector()?.tid;
-        let result = self.detour(tid, |regs| {
+        let held = self.injector()?;
+        let tid = held.tid;
+        let result = self.detour(held, |regs| {
             [regs.rdi, regs.rsi, regs.rdx, regs.r10, regs.r8, regs.r9] = arguments;
             regs.rax = number.cast_unsigned();
             regs.rip = instruction;
@@ -129,10 +130,11 @@ impl Tracee {
     ///
     /// The function returns to address 0, and the fault, which the process never sees, says that it is done.
     pub fn call(&self, function: u64, arguments: [u64; 2], stack: u64) -> Result<i64, ClockError> {
-        let tid = self.injector()?.tid;
+        let held = self.injector()?;
+        let tid = held.tid;
         let stack = (stack & !15) - 8;
         self.poke(stack, &[0; 8])?;
-        let result = self.detour(tid, |regs| {
+        let result = self.detour(held, |regs| {
             [regs.rdi, regs.rsi] = arguments;
             regs.rip = function;
             regs.rsp = stack;
@@ -147,9 +149,10 @@ impl Tracee {
     /// Sends a thread elsewhere until it stops, returns its registers there, and puts it back where it was.
     fn detour<Go: Fn() -> nix::Result<()>>(
         &self,
-        tid: Pid,
+        held: &Held,
         prepare: impl FnOnce(&mut libc::user_regs_struct) -> Go,
     ) -> Result<libc::user_regs_struct, ClockError> {
+        let tid = held.tid;
         let before = ptrace::getregs(tid)?;
         let mut regs = before;
         // No system call is under way any more that the kernel would have to restart; it is again once `before` is.
@@ -157,7 +160,7 @@ impl Tracee {
         let go = prepare(&mut regs);
         let _signals = Masked::new(tid)?;
         ptrace::setregs(tid, regs)?;
-        let stopped = self.go_until_stopped(tid, go);
+        let stopped = self.go_until_stopped(held, go);
         let after = ptrace::getregs(tid);
         ptrace::setregs(tid, before)?;
         stopped?;
@@ -165,13 +168,16 @@ impl Tracee {
     }
 
     /// Lets a thread go until it stops of its own. Stops that the kernel announces in between (a group stop, one more
-    /// interruption) are passed over.
-    fn go_until_stopped(&self, tid: Pid, go: impl Fn() -> nix::Result<()>) -> Result<(), ClockError> {
+    /// interruption) are passed over. So is a SIGSTOP, which no mask holds back; it is delivered in the end.
+    fn go_until_stopped(&self, held: &Held, go: impl Fn() -> nix::Result<()>) -> Result<(), ClockError> {
         for _ in 0..EVENTS_MAX {
             go()?;
-            wait_for_stop(self.pid, tid.as_raw())?;
-            if !is_event(&ptrace::getsiginfo(tid)?) {
-                return Ok(());
+            wait_for_stop(self.pid, held.tid.as_raw())?;
+            let info = ptrace::getsiginfo(held.tid)?;
+            match is_event(&info) {
+                true => {}
+                false if info.si_signo == libc::SIGSTOP => held.signal.set(Some(info)),
+                false => return Ok(()),
             }
         }
         Err(ClockError::Astray(self.pid))
@@ -204,11 +210,11 @@ impl Tracee {
             }
             return Ok(());
         }
-        self.held.push(Held { tid, signal: None });
+        self.held.push(Held { tid, signal: Cell::new(None) });
         stopped?;
         let info = ptrace::getsiginfo(tid)?;
-        if let (false, Some(held)) = (is_event(&info), self.held.last_mut()) {
-            held.signal = Some(info);
+        if let (false, Some(held)) = (is_event(&info), self.held.last()) {
+            held.signal.set(Some(info));
         }
         Ok(())
     }
@@ -217,9 +223,9 @@ impl Tracee {
 impl Drop for Tracee {
     fn drop(&mut self) {
         for held in &self.held {
-            let signal = held.signal.as_ref().and_then(|info| {
+            let signal = held.signal.take().and_then(|info| {
                 // A detour ended in another stop; the signal's own information goes with it to the handler.
-                ptrace::setsiginfo(held.tid, info).ok()?;
+                ptrace::setsiginfo(held.tid, &info).ok()?;
                 Signal::try_from(info.si_signo).ok()
             });
             // Fails only for a thread that was killed meanwhile.

@@ -90,8 +90,10 @@ pub(super) fn checks(run: &RunData) -> Markup {
 /// Figures that no other section of the page shows.
 fn figures(result: &CheckResult) -> Markup {
     let elsewhere = ["latency_ms", "recovery", "failover_ms", "failovers"];
+    // A figure that could not be told is null.
+    let shown = |(name, value): &(&String, &Value)| !elsewhere.contains(&name.as_str()) && !value.is_null();
     html! {
-        @for (name, value) in result.figures.iter().filter(|(name, _)| !elsewhere.contains(&name.as_str())) {
+        @for (name, value) in result.figures.iter().filter(shown) {
             @match value {
                 Value::Object(_) | Value::Array(_) => details { summary { code { (name) } } code { (words::brief(value)) } },
                 _ => div { code { (name) } " " (words::brief(value)) },

@@ -3,5 +3,5 @@
 mod registers;
 mod server;
 
-pub use registers::{Entry, Registers};
+pub use registers::Registers;
 pub use server::serve;

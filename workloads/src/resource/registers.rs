@@ -1,37 +1,8 @@
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use checkers::history::{ResourceEntry, ResourceOp};
 
 use crate::api::resource::{Op, Reply, Request};
-
-/// One line of the resource's log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    /// The resource's own serial order, from 1.
-    pub seq: u64,
-    /// Nanoseconds since the run began.
-    pub time: u64,
-    /// Whose registers.
-    pub lock: String,
-    /// `read` or `write`.
-    pub op: String,
-    /// The client's process number.
-    pub process: u32,
-    /// What was written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    /// The fencing token, where the recipe has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub token: Option<u64>,
-    /// What the client had read in the unfenced register; `null` before the first write.
-    pub unfenced_base: Option<String>,
-    /// Whether the unfenced register took it: always.
-    pub unfenced: bool,
-    /// What the client had read in the fenced register; `null` before the first write.
-    pub fenced_base: Option<String>,
-    /// Whether the fenced register took it; `null` without token.
-    pub fenced: Option<bool>,
-}
 
 /// For each lock an unfenced and a fenced register. Pure: the same requests in the same order give the same log.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +23,7 @@ impl Registers {
     ///
     /// The fenced register refuses a token lower than the highest it has seen, in reads as in writes;
     /// a request without token leaves it alone. [`Op::Set`] is taken unseen, and its token with it.
-    pub fn apply(&mut self, time: u64, request: &Request) -> (Reply, Entry) {
+    pub fn apply(&mut self, time: u64, request: &Request) -> (Reply, ResourceEntry) {
         self.seq += 1;
         let pair = self.locks.entry(request.lock.clone()).or_default();
         let unseen = matches!(request.op, Op::Set { .. });
@@ -61,20 +32,20 @@ impl Registers {
             pair.token_max = token;
         }
         let (op, id, unfenced_base, fenced_base) = match &request.op {
-            Op::Read => ("read", None, None, None),
+            Op::Read => (ResourceOp::Read, None, None, None),
             Op::Write { id, unfenced_base, fenced_base } | Op::Set { id, unfenced_base, fenced_base } => {
                 pair.unfenced = Some(id.clone());
                 if accepted == Some(true) {
                     pair.fenced = Some(id.clone());
                 }
-                ("write", Some(id.clone()), unfenced_base.clone(), fenced_base.clone())
+                (ResourceOp::Write, Some(id.clone()), unfenced_base.clone(), fenced_base.clone())
             }
         };
-        let entry = Entry {
+        let entry = ResourceEntry {
             seq: self.seq,
             time,
             lock: request.lock.clone(),
-            op: op.to_string(),
+            op,
             process: request.process,
             id,
             token: request.token,
@@ -144,8 +115,8 @@ mod tests {
         registers.apply(2, &set(2, "1-1"));
         let (reply, entry) = registers.apply(3, &set(1, "0-1"));
         assert_eq!(
-            (reply.fenced.as_deref(), entry.fenced, entry.op.as_str()),
-            (Some("0-1"), Some(true), "write")
+            (reply.fenced.as_deref(), entry.fenced, entry.op),
+            (Some("0-1"), Some(true), ResourceOp::Write)
         );
         assert!(!registers.apply(4, &read(Some(1))).0.fenced_refused, "it has the lower token now");
     }

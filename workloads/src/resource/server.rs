@@ -1,17 +1,18 @@
 use std::{cell::RefCell, io, rc::Rc, time::Duration};
 
+use checkers::history::ResourceEntry;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
 };
 
-use super::{Entry, Registers};
+use super::Registers;
 use crate::{api::resource::Request, env::Env};
 
 /// Serves until dropped: a line of JSON a request, a line a reply. Every request served is handed to `log`, in order.
 ///
 /// A request is served when it arrives, however late, and whether or not its client still waits: that is the point.
-pub async fn serve(env: Env, listener: TcpListener, log: Rc<dyn Fn(&Entry)>) {
+pub async fn serve(env: Env, listener: TcpListener, log: Rc<dyn Fn(&ResourceEntry)>) {
     let registers = Rc::new(RefCell::new(Registers::default()));
     loop {
         match listener.accept().await {
@@ -33,7 +34,7 @@ async fn converse(
     env: Env,
     stream: TcpStream,
     registers: Rc<RefCell<Registers>>,
-    log: Rc<dyn Fn(&Entry)>,
+    log: Rc<dyn Fn(&ResourceEntry)>,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let (reader, mut writer) = stream.into_split();

@@ -1,10 +1,11 @@
 use std::{
     cell::{Cell, RefCell},
+    future::poll_fn,
     rc::Rc,
+    task::{Context, Poll, Waker},
 };
 
 use checkers::history::Event;
-use tokio::sync::Notify;
 
 /// What the run loop wants of its clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,27 +21,43 @@ pub enum Phase {
 
 /// A handle on the phase, shared by the run loop and a client.
 #[derive(Clone, Default)]
-pub struct Control(Rc<(Cell<Phase>, Notify)>);
+pub struct Control(Rc<State>);
+
+#[derive(Default)]
+struct State {
+    phase: Cell<Phase>,
+    /// Who waits for a later phase: as a rule the client's one task. It looks here at each of its steps, so looking costs little.
+    waiting: RefCell<Vec<Waker>>,
+}
 
 impl Control {
     /// Goes on to a phase; there is no way back.
     pub fn advance(&self, phase: Phase) {
         if phase > self.phase() {
-            self.0.0.set(phase);
-            self.0.1.notify_waiters();
+            self.0.phase.set(phase);
+            self.0.waiting.take().into_iter().for_each(Waker::wake);
         }
     }
 
     /// The phase now.
     pub fn phase(&self) -> Phase {
-        self.0.0.get()
+        self.0.phase.get()
     }
 
     /// Completes once the phase is `phase` or a later one.
     pub async fn reached(&self, phase: Phase) {
-        while self.phase() < phase {
-            self.0.1.notified().await;
+        poll_fn(|context| self.poll_reached(phase, context)).await
+    }
+
+    fn poll_reached(&self, phase: Phase, context: &Context<'_>) -> Poll<()> {
+        if self.phase() >= phase {
+            return Poll::Ready(());
         }
+        let mut waiting = self.0.waiting.borrow_mut();
+        if !waiting.iter().any(|waker| waker.will_wake(context.waker())) {
+            waiting.push(context.waker().clone());
+        }
+        Poll::Pending
     }
 }
 

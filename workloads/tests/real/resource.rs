@@ -2,6 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
+use checkers::history::ResourceOp;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -33,11 +34,14 @@ fn serves_reads_and_writes_in_order() {
             (2, Some("3-1"), Some("3-1"))
         );
         assert!(resource.request(write("3-2", Some(6))).await.unwrap().fenced_refused);
-        let log: Vec<_> =
-            entries.borrow().iter().map(|entry| (entry.seq, entry.op.clone(), entry.fenced)).collect();
+        let log: Vec<_> = entries.borrow().iter().map(|entry| (entry.seq, entry.op, entry.fenced)).collect();
         assert_eq!(
             log,
-            [(1, "write".into(), Some(true)), (2, "read".into(), None), (3, "write".into(), Some(false))]
+            [
+                (1, ResourceOp::Write, Some(true)),
+                (2, ResourceOp::Read, None),
+                (3, ResourceOp::Write, Some(false))
+            ]
         );
     });
 }

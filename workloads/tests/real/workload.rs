@@ -5,12 +5,12 @@ use std::{
     time::Duration,
 };
 
-use checkers::history::{Event, EventKind};
+use checkers::history::{Event, EventKind, ResourceEntry, ResourceOp};
 use tokio::net::TcpListener;
 use workloads::{
     api::Endpoint,
     env::Env,
-    resource::{self, Entry},
+    resource,
     workload::{ClientConfig, Control, Kept, Phase, Rates, Workload, run_client},
 };
 
@@ -25,7 +25,7 @@ pub fn run(
     endpoints: &[Endpoint],
     ttl_ms: u64,
     run: Duration,
-) -> (Vec<Event>, Vec<Entry>) {
+) -> (Vec<Event>, Vec<ResourceEntry>) {
     run_with(recipe, workload, endpoints, ttl_ms, async |env| env.sleep(run).await)
 }
 
@@ -36,7 +36,7 @@ pub fn run_with(
     endpoints: &[Endpoint],
     ttl_ms: u64,
     faults: impl AsyncFnOnce(Env),
-) -> (Vec<Event>, Vec<Entry>) {
+) -> (Vec<Event>, Vec<ResourceEntry>) {
     let sink = Rc::new(Kept::default());
     let entries = Rc::new(RefCell::new(Vec::new()));
     on_node(async |env| {
@@ -71,10 +71,10 @@ pub fn run_with(
     (sink.events(), entries.borrow().clone())
 }
 
-pub async fn serve(env: &Env, entries: Rc<RefCell<Vec<Entry>>>) -> Endpoint {
+pub async fn serve(env: &Env, entries: Rc<RefCell<Vec<ResourceEntry>>>) -> Endpoint {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap().to_string();
-    let log = Rc::new(move |entry: &Entry| entries.borrow_mut().push(entry.clone()));
+    let log = Rc::new(move |entry: &ResourceEntry| entries.borrow_mut().push(entry.clone()));
     env.spawn(resource::serve(env.clone(), listener, log)).detach();
     Endpoint { node: "resource".into(), addr }
 }
@@ -97,7 +97,7 @@ pub fn assert_well_formed(events: &[Event]) {
 }
 
 /// Without faults no two holds overlap, no update is lost, no outcome is unknown, and no token repeats.
-pub fn assert_sound(events: &[Event], entries: &[Entry]) {
+pub fn assert_sound(events: &[Event], entries: &[ResourceEntry]) {
     assert_well_formed(events);
     assert!(
         events.iter().all(|event| event.kind != EventKind::Info),
@@ -131,7 +131,7 @@ pub fn assert_sound(events: &[Event], entries: &[Entry]) {
         }
     }
     let mut last = None;
-    for write in entries.iter().filter(|entry| entry.op == "write") {
+    for write in entries.iter().filter(|entry| entry.op == ResourceOp::Write) {
         assert_eq!(write.unfenced_base, last, "a lost update: {write:?}");
         last = write.id.clone();
     }

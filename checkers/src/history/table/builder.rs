@@ -2,7 +2,48 @@ use super::encode::Encoder;
 use super::names::{NameCache, SharedNames};
 use super::rows::{ERROR, History, NEMESIS, Slot, UNTIMED};
 use super::value::Value;
-use crate::history::{EventKind, Process};
+use crate::history::{Event, EventKind, Process};
+
+/// A history that is built event by event, for whoever need not keep the events themselves.
+pub struct HistoryBuilder {
+    names: SharedNames,
+    segment: Segment,
+}
+
+impl Default for HistoryBuilder {
+    fn default() -> Self {
+        let names = SharedNames::default();
+        HistoryBuilder { segment: Segment::new(&names), names }
+    }
+}
+
+impl HistoryBuilder {
+    /// Adds an event; its position becomes its index.
+    pub fn push(&mut self, event: &Event) {
+        let segment = &mut self.segment;
+        let mark = segment.mark();
+        segment.encoder().json(&event.value);
+        let head = Head {
+            line: segment.rows.len() as u64 + 1,
+            index: None,
+            time: Some(event.time),
+            process: event.process,
+            kind: event.kind,
+            f: segment.name(&event.f),
+            node: event.node.as_deref().map(|node| segment.name(node)),
+            error: event.error.as_deref(),
+        };
+        segment.push(mark, &head);
+    }
+
+    /// The history of all events so far.
+    pub fn finish(mut self) -> History {
+        let mut history = History::default();
+        self.segment.append_to(&mut history);
+        history.seal(&self.names);
+        history
+    }
+}
 
 /// A run of events under construction; one thread fills it, then it is appended to the whole.
 pub(in crate::history) struct Segment {

@@ -7,6 +7,7 @@ mod names;
 mod rows;
 mod value;
 
+pub use builder::HistoryBuilder;
 pub(in crate::history) use builder::{Head, Segment};
 pub(in crate::history) use display::{is_keyword, quoted};
 pub(in crate::history) use encode::Encoder;

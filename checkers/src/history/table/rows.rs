@@ -1,4 +1,4 @@
-use super::builder::{Head, Indexes, Segment};
+use super::builder::{HistoryBuilder, Indexes, Segment};
 use super::names::{Names, SharedNames};
 use super::value::Value;
 use crate::history::{Event, EventKind, Process, ResourceEntry};
@@ -49,27 +49,9 @@ pub(super) struct Slot {
 impl History {
     /// The events in the order given, with their positions as indexes.
     pub fn from_events<'e>(events: impl IntoIterator<Item = &'e Event>) -> History {
-        let names = SharedNames::default();
-        let mut segment = Segment::new(&names);
-        for (position, event) in events.into_iter().enumerate() {
-            let mark = segment.mark();
-            segment.encoder().json(&event.value);
-            let head = Head {
-                line: position as u64 + 1,
-                index: None,
-                time: Some(event.time),
-                process: event.process,
-                kind: event.kind,
-                f: segment.name(&event.f),
-                node: event.node.as_deref().map(|node| segment.name(node)),
-                error: event.error.as_deref(),
-            };
-            segment.push(mark, &head);
-        }
-        let mut history = History::default();
-        segment.append_to(&mut history);
-        history.seal(&names);
-        history
+        let mut builder = HistoryBuilder::default();
+        events.into_iter().for_each(|event| builder.push(event));
+        builder.finish()
     }
 
     /// Number of events.

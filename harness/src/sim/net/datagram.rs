@@ -7,7 +7,6 @@ use super::{Fate, Payload, Port};
 use crate::sim::{
     executor::Core,
     node::{Node, NodeId},
-    timer::Event,
     waker::Waiter,
 };
 
@@ -60,7 +59,7 @@ impl Node {
                     queue.reader.wake();
                 }
             };
-            self.core.schedule(arrival, Event::Call(Box::new(deliver)));
+            self.core.call_at(arrival, deliver);
         }
     }
 }

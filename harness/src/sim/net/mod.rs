@@ -1,15 +1,18 @@
 //! The network: links between nodes, streams that behave like TCP, and datagrams.
 
+mod connect;
+mod connection;
 mod datagram;
 mod link;
 mod stream;
 
 use std::{any::Any, collections::BTreeMap, fmt::Debug};
 
+pub use connect::{ConnectError, Listener};
+pub use connection::{Closed, Connection, Reader, Writer};
 pub use datagram::Inbox;
 pub use link::Quality;
 use link::{Fate, Link};
-pub use stream::{Closed, ConnectError, Connection, Listener};
 
 use super::node::{Node, NodeId};
 
@@ -44,7 +47,7 @@ pub(super) struct Net {
     links: Vec<Vec<Link>>,
     streams: Vec<stream::Stream>,
     free_streams: Vec<u32>,
-    listeners: BTreeMap<(NodeId, Port), stream::Backlog>,
+    listeners: BTreeMap<(NodeId, Port), connect::Backlog>,
     inboxes: BTreeMap<(NodeId, Port), datagram::Queue>,
     arrows: Option<Vec<Arrow>>,
 }

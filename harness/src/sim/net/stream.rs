@@ -2,39 +2,21 @@
 //! everything behind it too; retransmission backs off as Linux does (200 ms, doubling, at most 120 s).
 
 use std::{
-    any::Any,
-    cell::Cell,
     collections::VecDeque,
-    future::poll_fn,
     rc::Rc,
     task::{Context, Poll},
 };
 
-use super::{Fate, Net, Payload, Port};
-use crate::sim::{
-    executor::Core,
-    node::{Node, NodeId},
-    timer::Event,
-    waker::Waiter,
-};
+use super::{Fate, Net};
+use crate::sim::{executor::Core, node::NodeId, waker::Waiter};
 
 const RETRANSMIT_NS_MIN: u64 = 200_000_000;
 const RETRANSMIT_NS_MAX: u64 = 120_000_000_000;
-/// Linux sends a SYN again after one second, then doubles.
-const SYN_RETRY_NS: u64 = 1_000_000_000;
 
-/// The peer closed the connection or died.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("connection closed by the peer")]
-pub struct Closed;
-
-/// Nobody listens there: nothing was sent, so whatever was meant has had no effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("connection refused")]
-pub struct ConnectError;
-
-enum Item {
-    Data(Box<dyn Any>),
+/// A packet of a stream: the next message of its queue, or the end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packet {
+    Message,
     Fin,
 }
 
@@ -42,7 +24,7 @@ enum Item {
 struct Unsent {
     sent: u64,
     label: Option<String>,
-    item: Item,
+    packet: Packet,
 }
 
 /// One direction of a connection.
@@ -50,7 +32,7 @@ pub(super) struct Stream {
     from: NodeId,
     to: NodeId,
     generation: u32,
-    in_flight: VecDeque<(u64, Item)>,
+    in_flight: VecDeque<(u64, Packet)>,
     last_arrival: u64,
     unsent: VecDeque<Unsent>,
     backoff: u64,
@@ -63,177 +45,27 @@ impl Stream {
     pub(super) fn arrival(&mut self) {
         self.reader.wake();
     }
-}
 
-/// Pending connections of a listener: client, stream from it, stream to it.
-#[derive(Default)]
-pub(super) struct Backlog {
-    pending: VecDeque<(NodeId, u32, u32)>,
-    acceptor: Waiter,
-}
-
-/// One end of a connection. Dropped, it closes.
-pub struct Connection {
-    core: Rc<Core>,
-    peer: NodeId,
-    incoming: u32,
-    outgoing: u32,
-    closed: Cell<bool>,
-}
-
-/// Accepts connections on one port. Dropped, the port refuses.
-pub struct Listener {
-    core: Rc<Core>,
-    address: (NodeId, Port),
-}
-
-impl Node {
-    /// Listens on `port`; a second call takes the port over.
-    pub fn listen(&self, port: Port) -> Listener {
-        let address = (self.id(), port);
-        self.core.net.borrow_mut().listeners.insert(address, Backlog::default());
-        Listener { core: self.core.clone(), address }
-    }
-
-    /// Connects to `port` of `to`. Waits without end while packets are lost: give it a time limit.
-    pub async fn connect(&self, to: NodeId, port: Port) -> Result<Connection, ConnectError> {
-        let mut retry = SYN_RETRY_NS;
-        loop {
-            let sent = self.core.now();
-            if self.packet(self.id(), to).await {
-                let listens = self.core.net.borrow().listeners.contains_key(&(to, port));
-                if self.packet(to, self.id()).await {
-                    return match listens {
-                        true => self.establish(to, port),
-                        false => Err(ConnectError),
-                    };
+    /// Takes the next packet off; the end stays where it is.
+    pub(super) fn poll_packet(&mut self, now: u64, context: &Context<'_>) -> Poll<Packet> {
+        match self.in_flight.front() {
+            Some((arrival, packet)) if *arrival <= now => {
+                let packet = *packet;
+                if packet == Packet::Message {
+                    self.in_flight.pop_front();
                 }
+                Poll::Ready(packet)
             }
-            self.sleep_until(sent + retry).await;
-            retry = (2 * retry).min(64 * SYN_RETRY_NS);
-        }
-    }
-
-    /// One packet of a handshake; false when it was lost.
-    async fn packet(&self, from: NodeId, to: NodeId) -> bool {
-        let fate = self.core.net.borrow_mut().link(from, to).send();
-        match fate {
-            Fate::Arrives(delay) => {
-                self.sleep_until(self.core.now() + delay).await;
-                true
-            }
-            Fate::Lost => false,
-        }
-    }
-
-    fn establish(&self, to: NodeId, port: Port) -> Result<Connection, ConnectError> {
-        let mut net = self.core.net.borrow_mut();
-        if !net.listeners.contains_key(&(to, port)) {
-            return Err(ConnectError);
-        }
-        let outgoing = net.open_stream(self.id(), to);
-        let incoming = net.open_stream(to, self.id());
-        let backlog = net.listeners.get_mut(&(to, port)).ok_or(ConnectError)?;
-        backlog.pending.push_back((self.id(), outgoing, incoming));
-        backlog.acceptor.wake();
-        drop(net);
-        Ok(Connection { core: self.core.clone(), peer: to, incoming, outgoing, closed: Cell::new(false) })
-    }
-}
-
-impl Listener {
-    /// The next connection.
-    pub async fn accept(&self) -> Connection {
-        poll_fn(|context| {
-            let mut net = self.core.net.borrow_mut();
-            let Some(backlog) = net.listeners.get_mut(&self.address) else { return Poll::Pending };
-            match backlog.pending.pop_front() {
-                Some((peer, incoming, outgoing)) => Poll::Ready(Connection {
-                    core: self.core.clone(),
-                    peer,
-                    incoming,
-                    outgoing,
-                    closed: Cell::new(false),
-                }),
-                None => {
-                    backlog.acceptor.wait(context.waker());
-                    Poll::Pending
-                }
-            }
-        })
-        .await
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        let backlog = self.core.net.borrow_mut().listeners.remove(&self.address);
-        let pending = backlog.into_iter().flat_map(|backlog| backlog.pending);
-        for (peer, incoming, outgoing) in pending {
-            drop(Connection { core: self.core.clone(), peer, incoming, outgoing, closed: Cell::new(false) });
-        }
-    }
-}
-
-impl Connection {
-    /// The node at the other end.
-    pub fn peer(&self) -> NodeId {
-        self.peer
-    }
-
-    /// Sends a message. Never waits; what cannot pass is sent again until the connection ends.
-    pub fn send<T: Payload>(&self, message: T) {
-        let label = self.core.net.borrow().arrows.is_some().then(|| format!("{message:?}"));
-        transmit(&self.core, self.outgoing, Item::Data(Box::new(message)), label);
-    }
-
-    /// Closes it towards the peer, who still gets what was sent before.
-    pub fn close(&self) {
-        if !self.closed.replace(true) {
-            transmit(&self.core, self.outgoing, Item::Fin, None);
-        }
-    }
-
-    /// The next message. Only one task may wait at a time.
-    pub async fn recv<T: Payload>(&self) -> Result<T, Closed> {
-        poll_fn(|context| self.poll_recv(context)).await
-    }
-
-    /// See [`Connection::recv`]; wakes the last caller.
-    pub fn poll_recv<T: Payload>(&self, context: &mut Context<'_>) -> Poll<Result<T, Closed>> {
-        let mut net = self.core.net.borrow_mut();
-        let now = self.core.now();
-        let Some(stream) = net.streams.get_mut(self.incoming as usize) else { return Poll::Pending };
-        match stream.in_flight.front() {
-            Some((arrival, Item::Data(_))) if *arrival <= now => {}
-            Some((arrival, Item::Fin)) if *arrival <= now => return Poll::Ready(Err(Closed)),
             _ => {
-                stream.reader.wait(context.waker());
-                return Poll::Pending;
+                self.reader.wait(context.waker());
+                Poll::Pending
             }
         }
-        match stream.in_flight.pop_front() {
-            // A message of another type is a protocol error, which ends a real connection too.
-            Some((_, Item::Data(data))) => Poll::Ready(data.downcast().map(|m| *m).map_err(|_| Closed)),
-            _ => Poll::Ready(Err(Closed)),
-        }
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.close();
-        let mut net = self.core.net.borrow_mut();
-        net.leave(self.outgoing, |stream| stream.writer_gone = true);
-        net.leave(self.incoming, |stream| {
-            stream.reader_gone = true;
-            stream.reader = Waiter::default();
-        });
     }
 }
 
 impl Net {
-    fn open_stream(&mut self, from: NodeId, to: NodeId) -> u32 {
+    pub(super) fn open_stream(&mut self, from: NodeId, to: NodeId) -> u32 {
         let slot = self.free_streams.pop().unwrap_or(self.streams.len() as u32);
         let generation = self.streams.get(slot as usize).map_or(0, |old| old.generation.wrapping_add(1));
         let stream = Stream {
@@ -255,6 +87,17 @@ impl Net {
         slot
     }
 
+    pub(super) fn leave_writer(&mut self, slot: u32) {
+        self.leave(slot, |stream| stream.writer_gone = true);
+    }
+
+    pub(super) fn leave_reader(&mut self, slot: u32) {
+        self.leave(slot, |stream| {
+            stream.reader_gone = true;
+            stream.reader = Waiter::default();
+        });
+    }
+
     /// Takes one end away; the slot is free again when both ends are gone and nothing is under way.
     fn leave(&mut self, slot: u32, change: impl FnOnce(&mut Stream)) {
         let Some(stream) = self.streams.get_mut(slot as usize) else { return };
@@ -270,36 +113,38 @@ impl Net {
     }
 }
 
-fn transmit(core: &Rc<Core>, slot: u32, item: Item, label: Option<String>) {
+/// Sends a packet; false when nobody is there to receive it.
+pub(super) fn transmit(core: &Rc<Core>, slot: u32, packet: Packet, label: Option<String>) -> bool {
     let now = core.now();
     let mut guard = core.net.borrow_mut();
     let net = &mut *guard;
     let Some(stream) = net.streams.get_mut(slot as usize).filter(|stream| !stream.reader_gone) else {
-        return;
+        return false;
     };
     core.note(now ^ (u64::from(slot) << 40));
     if !stream.unsent.is_empty() {
-        stream.unsent.push_back(Unsent { sent: now, label, item });
-        return;
+        stream.unsent.push_back(Unsent { sent: now, label, packet });
+        return true;
     }
     match net.links[stream.from.index()][stream.to.index()].send() {
         Fate::Arrives(delay) => {
             let arrival = stream.last_arrival.max(now + delay);
             stream.last_arrival = arrival;
-            stream.in_flight.push_back((arrival, item));
-            core.schedule(arrival, Event::Arrival(slot));
+            stream.in_flight.push_back((arrival, packet));
+            core.timers.borrow_mut().arrival(arrival, slot);
             let (from, to) = (stream.from, stream.to);
             net.label_arrow(from, to, now, Some(arrival), label);
         }
         Fate::Lost => {
             stream.backoff = RETRANSMIT_NS_MIN;
             let (from, to, generation) = (stream.from, stream.to, stream.generation);
-            stream.unsent.push_back(Unsent { sent: now, label: label.clone(), item });
+            stream.unsent.push_back(Unsent { sent: now, label: label.clone(), packet });
             net.label_arrow(from, to, now, None, label);
             drop(guard);
             retransmit_later(core, slot, generation, RETRANSMIT_NS_MIN);
         }
     }
+    true
 }
 
 fn retransmit_later(core: &Rc<Core>, slot: u32, generation: u32, after: u64) {
@@ -309,7 +154,7 @@ fn retransmit_later(core: &Rc<Core>, slot: u32, generation: u32, after: u64) {
             retransmit(&core, slot, generation);
         }
     };
-    core.schedule(core.now() + after, Event::Call(Box::new(call)));
+    core.call_at(core.now() + after, call);
 }
 
 fn retransmit(core: &Rc<Core>, slot: u32, generation: u32) {
@@ -325,8 +170,8 @@ fn retransmit(core: &Rc<Core>, slot: u32, generation: u32) {
             let (from, to) = (stream.from, stream.to);
             let unsent = std::mem::take(&mut stream.unsent);
             for late in unsent {
-                net.streams[slot as usize].in_flight.push_back((arrival, late.item));
-                core.schedule(arrival, Event::Arrival(slot));
+                net.streams[slot as usize].in_flight.push_back((arrival, late.packet));
+                core.timers.borrow_mut().arrival(arrival, slot);
                 net.label_arrow(from, to, late.sent, Some(arrival), late.label);
             }
         }

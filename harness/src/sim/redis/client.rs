@@ -40,7 +40,7 @@ fn unexpected(answer: &Value) -> OpError {
 #[async_trait(?Send)]
 impl RedisApi for RedisClient {
     async fn set_nx_px(&self, key: &str, value: &str, ttl: Duration) -> OpResult<bool> {
-        let answer = self.call(Command::SetNxPx(key.to_owned(), value.to_owned(), ttl)).await?;
+        let answer = self.call(Command::SetNxPx(Words::new(&[key], &[value]), ttl)).await?;
         Ok(answer != Value::Nil)
     }
 

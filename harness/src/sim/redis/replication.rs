@@ -21,7 +21,7 @@ use super::{
     stream::{Item, Stream},
 };
 use crate::sim::{
-    net::{Connection, Port},
+    net::{Connection, Port, Reader, Writer},
     node::NodeId,
     rpc::within,
 };
@@ -64,7 +64,7 @@ enum Down {
 
 /// A replica as its primary sees it.
 pub(super) struct Attached {
-    line: Connection,
+    line: Writer<Down>,
     acked: Cell<u64>,
     gone: Cell<bool>,
 }
@@ -116,14 +116,13 @@ impl Replicated {
     pub(super) async fn attach_replicas(self: Rc<Self>) {
         let listener = self.node.listen(PORT);
         loop {
-            let line = listener.accept().await;
-            let server = self.clone();
-            self.node.run(async move { server.attach(line).await });
+            let Connection { writer, reader } = listener.accept().await;
+            self.node.run(self.clone().attach(writer, reader));
         }
     }
 
-    async fn attach(self: Rc<Self>, line: Connection) {
-        let Ok(Up::Psync(id, offset)) = line.recv::<Up>().await else { return };
+    async fn attach(self: Rc<Self>, line: Writer<Down>, reader: Reader<Up>) {
+        let Ok(Up::Psync(id, offset)) = reader.recv().await else { return };
         if self.role.get() != Role::Primary {
             return line.send(Down::NoPrimary);
         }
@@ -139,7 +138,7 @@ impl Replicated {
         let replica = Rc::new(Attached { line, acked: Cell::new(0), gone: Cell::new(false) });
         self.replicas.attached.borrow_mut().push(replica.clone());
         self.node.run(self.clone().stream_to(replica.clone(), sent));
-        while let Ok(Up::Ack(offset)) = replica.line.recv::<Up>().await {
+        while let Ok(Up::Ack(offset)) = reader.recv().await {
             replica.acked.set(offset);
             self.replicas.acked.notify_waiters();
         }
@@ -194,12 +193,11 @@ impl Replicated {
 
     /// Copies `primary` until the link breaks.
     async fn copy(&self, primary: NodeId) {
-        let Some(Ok(line)) = within(&self.node, SILENCE_MAX, self.node.connect(primary, PORT)).await else {
-            return;
-        };
+        let opened = within(&self.node, SILENCE_MAX, self.node.connect::<Up, Down>(primary, PORT)).await;
+        let Some(Ok(Connection { writer, reader })) = opened else { return };
         let (id, offset) = (self.stream.borrow().id(), self.stream.borrow().offset());
-        line.send(Up::Psync(id, offset));
-        while let Some(Ok(said)) = within(&self.node, SILENCE_MAX, line.recv::<Down>()).await {
+        writer.send(Up::Psync(id, offset));
+        while let Some(Ok(said)) = within(&self.node, SILENCE_MAX, reader.recv()).await {
             match said {
                 Down::NoPrimary => return,
                 Down::Continue(id) => self.stream.borrow_mut().rename(id),
@@ -207,7 +205,7 @@ impl Replicated {
                 Down::Changes { items, acknowledge } => {
                     items.into_iter().for_each(|item| self.take(item));
                     if acknowledge {
-                        line.send(Up::Ack(self.stream.borrow().offset()));
+                        writer.send(Up::Ack(self.stream.borrow().offset()));
                     }
                 }
             }

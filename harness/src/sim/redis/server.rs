@@ -40,7 +40,8 @@ pub enum Persistence {
 /// A command as it travels.
 #[derive(Debug)]
 pub(super) enum Command {
-    SetNxPx(String, String, Duration),
+    /// Key and value.
+    SetNxPx(Words, Duration),
     Get(String),
     Del(String),
     Pttl(String),
@@ -149,13 +150,7 @@ impl Server {
 /// A command on a server that takes writes. Nobody replicates here: `WAIT` has none to wait for, and does not.
 pub(super) fn run(keyspace: &mut Keyspace, command: &Command, wall: i64) -> Value {
     match command {
-        Command::SetNxPx(key, value, ttl) => match keyspace.get(key).is_some() {
-            true => Value::Nil,
-            false => {
-                keyspace.set(key, value, Some(*ttl));
-                Value::Text("OK".into())
-            }
-        },
+        Command::SetNxPx(words, ttl) => set_nx_px(keyspace, words, *ttl),
         Command::Get(key) => keyspace.get(key).map_or(Value::Nil, |value| Value::Text(value.to_owned())),
         Command::Del(key) => Value::Integer(keyspace.del(key).into()),
         Command::Pttl(key) => keyspace.pttl(key).map_or(Value::Nil, Value::Integer),
@@ -170,4 +165,15 @@ pub(super) fn eval(keys: &mut dyn Keys, script: &'static Script, words: &Words) 
     let all: SmallVec<[&str; WORDS]> = words.iter().collect();
     let (names, args) = all.split_at(words.keys());
     (script.rust)(keys, names, args)
+}
+
+fn set_nx_px(keyspace: &mut Keyspace, words: &Words, ttl: Duration) -> Value {
+    let mut words = words.iter();
+    match (words.next(), words.next()) {
+        (Some(key), Some(value)) if keyspace.get(key).is_none() => {
+            keyspace.set(key, value, Some(ttl));
+            Value::Text("OK".into())
+        }
+        _ => Value::Nil,
+    }
 }

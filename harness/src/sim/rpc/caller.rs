@@ -4,7 +4,8 @@ use std::{
     cell::{Cell, RefCell},
     collections::VecDeque,
     fmt::Debug,
-    future::poll_fn,
+    future::{Future, poll_fn},
+    pin::Pin,
     task::{Context, Poll},
     time::Duration,
 };
@@ -21,14 +22,13 @@ use crate::sim::{
 /// The client's end. After an indeterminate outcome it is finished: later calls fail unsent.
 pub struct Caller<Q, R> {
     node: Node,
-    connection: Connection,
+    connection: Connection<Ask<Q>, Say<R>>,
     limit: Duration,
     next: Cell<u64>,
     waiting: RefCell<Vec<Waiting<R>>>,
     /// Left behind by the last call, for the next.
     spare: Cell<Waiter>,
     finished: Cell<Option<&'static str>>,
-    kind: std::marker::PhantomData<Q>,
 }
 
 struct Waiting<R> {
@@ -51,20 +51,25 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
                 waiting: RefCell::default(),
                 spare: Cell::default(),
                 finished: Cell::new(None),
-                kind: std::marker::PhantomData,
             }),
         }
     }
 
-    /// One request, at most once.
-    pub async fn call(&self, request: Q) -> OpResult<R> {
-        let pending = self.subscribe(request)?;
-        match within(&self.node, self.limit, pending.next()).await {
-            Some(result) => result,
-            None => {
-                self.finish("timed out");
-                Err(OpError::Indeterminate("timed out".into()))
-            }
+    /// One request, at most once. It is sent at once, so that the future holds no request and is small.
+    pub fn call(&self, request: Q) -> impl Future<Output = OpResult<R>> {
+        let pending = self.subscribe(request);
+        let limit = u64::try_from(self.limit.as_nanos()).unwrap_or(u64::MAX);
+        let mut limit = self.node.sleep_until(self.node.now().saturating_add(limit));
+        async move {
+            let pending = pending?;
+            poll_fn(|context| match pending.poll_next(context) {
+                Poll::Ready(answer) => Poll::Ready(answer),
+                Poll::Pending => Pin::new(&mut limit).poll(context).map(|()| {
+                    self.finish("timed out");
+                    Err(OpError::Indeterminate("timed out".into()))
+                }),
+            })
+            .await
         }
     }
 
@@ -83,7 +88,7 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
             return Err(OpError::Definite(format!("the connection is finished: {reason}")));
         }
         let id = self.listen();
-        self.connection.send(Ask::Call(id, request));
+        self.connection.writer.send(Ask::Call(id, request));
         Ok(Pending { caller: self, id, answered: Cell::new(false), kept: Cell::new(false) })
     }
 
@@ -111,7 +116,7 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
 
     /// Closes the connection towards the server.
     pub fn hang_up(&self) {
-        self.connection.close();
+        self.connection.writer.close();
     }
 
     /// Calls under way end as indeterminate, later ones fail unsent.
@@ -127,20 +132,19 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
 
     fn poll_reply(&self, id: u64, context: &mut Context<'_>) -> Poll<OpResult<R>> {
         let mut waiting = self.waiting.borrow_mut();
-        let own = waiting.iter_mut().find(|waiting| waiting.id == id);
-        if let Some(reply) = own.and_then(|own| own.replies.pop_front()) {
+        let own = waiting.iter().position(|waiting| waiting.id == id);
+        if let Some(reply) = own.and_then(|own| waiting[own].replies.pop_front()) {
             return Poll::Ready(Ok(reply));
         }
         while self.finished.get().is_none() {
-            match self.connection.poll_recv::<Say<R>>(context) {
+            match self.connection.reader.poll_recv(context) {
                 Poll::Ready(Ok(Say(of, reply))) if of == id => return Poll::Ready(Ok(reply)),
                 Poll::Ready(Ok(Say(of, reply))) => deliver(&mut waiting, of, reply),
                 Poll::Ready(Err(_)) => {
                     finish(&self.finished, &mut waiting, "connection closed by the server")
                 }
                 Poll::Pending => {
-                    let own = waiting.iter_mut().find(|waiting| waiting.id == id);
-                    own.into_iter().for_each(|own| own.reader.wait(context.waker()));
+                    own.into_iter().for_each(|own| waiting[own].reader.wait(context.waker()));
                     return Poll::Pending;
                 }
             }
@@ -162,7 +166,7 @@ fn finish<R>(finished: &Cell<Option<&'static str>>, waiting: &mut [Waiting<R>], 
     waiting.iter_mut().for_each(|waiting| waiting.reader.wake());
 }
 
-impl<Q, R> Caller<Q, R> {
+impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
     fn unlisten(&self, id: u64) {
         let mut waiting = self.waiting.borrow_mut();
         if let Some(at) = waiting.iter().position(|waiting| waiting.id == id) {
@@ -186,9 +190,13 @@ pub struct Pending<'a, Q: Debug + 'static, R: Debug + 'static> {
 impl<Q: Debug + 'static, R: Debug + 'static> Pending<'_, Q, R> {
     /// The next answer; dropping the call loses nothing.
     pub async fn next(&self) -> OpResult<R> {
-        let result = poll_fn(|context| self.caller.poll_reply(self.id, context)).await;
-        self.answered.set(true);
-        result
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    fn poll_next(&self, context: &mut Context<'_>) -> Poll<OpResult<R>> {
+        let answer = self.caller.poll_reply(self.id, context);
+        self.answered.set(self.answered.get() || answer.is_ready());
+        answer
     }
 }
 
@@ -212,7 +220,7 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
     pub fn cancel(&self, id: u64) {
         self.unlisten(id);
         if self.finished.get().is_none() {
-            self.connection.send(Ask::<Q>::Cancel(id));
+            self.connection.writer.send(Ask::Cancel(id));
         }
     }
 }

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use super::{Ask, Say};
 use crate::sim::{
-    net::{Connection, Port},
+    net::{Connection, Port, Reader, Writer},
     node::{Node, NodeId},
 };
 
@@ -24,20 +24,19 @@ pub struct Request<Q, R> {
 
 impl<R> Clone for Responder<R> {
     fn clone(&self) -> Self {
-        Responder { line: self.line.clone(), id: self.id, kind: std::marker::PhantomData }
+        Responder { line: self.line.clone(), id: self.id }
     }
 }
 
 /// The way back to one caller's request. Dropped without an answer, the caller waits.
 pub struct Responder<R> {
-    line: Rc<Line>,
+    line: Rc<Line<R>>,
     id: u64,
-    kind: std::marker::PhantomData<R>,
 }
 
 /// One accepted connection.
-struct Line {
-    connection: Connection,
+struct Line<R> {
+    writer: Writer<Say<R>>,
     cancelled: RefCell<Vec<u64>>,
     closed: Cell<bool>,
     changed: Notify,
@@ -46,12 +45,12 @@ struct Line {
 impl<R: Debug + 'static> Responder<R> {
     /// Sends an answer.
     pub fn send(&self, reply: R) {
-        self.line.connection.send(Say(self.id, reply));
+        self.line.writer.send(Say(self.id, reply));
     }
 
     /// The client at the other end.
     pub fn client(&self) -> NodeId {
-        self.line.connection.peer()
+        self.line.writer.peer()
     }
 
     /// Closes the connection, as a server does that no longer wants its client.
@@ -92,27 +91,32 @@ where
     R: Debug + 'static,
     H: Fn(Request<Q, R>) + 'static,
 {
-    let (server, listener) = (node.clone(), node.listen(port));
+    let (server, listener) = (node.clone(), node.listen::<Say<R>, Ask<Q>>(port));
     node.run(async move {
         loop {
+            let Connection { writer, reader } = listener.accept().await;
             let line = Rc::new(Line {
-                connection: listener.accept().await,
+                writer,
                 cancelled: RefCell::default(),
                 closed: Cell::new(false),
                 changed: Notify::new(),
             });
-            server.run(converse(line, handler()));
+            server.run(converse(reader, line, handler()));
         }
     });
 }
 
-async fn converse<Q: Debug + 'static, R: Debug + 'static>(line: Rc<Line>, handle: impl Fn(Request<Q, R>)) {
+async fn converse<Q: Debug + 'static, R: Debug + 'static>(
+    reader: Reader<Ask<Q>>,
+    line: Rc<Line<R>>,
+    handle: impl Fn(Request<Q, R>),
+) {
     // A line that was hung up ends when the client, having heard of it, closes its end too.
-    while let Ok(ask) = line.connection.recv::<Ask<Q>>().await {
+    while let Ok(ask) = reader.recv().await {
         match ask {
             _ if line.closed.get() => {}
             Ask::Call(id, body) => {
-                let reply = Responder { line: line.clone(), id, kind: std::marker::PhantomData };
+                let reply = Responder { line: line.clone(), id };
                 handle(Request { body, reply });
             }
             Ask::Cancel(id) => {
@@ -124,10 +128,10 @@ async fn converse<Q: Debug + 'static, R: Debug + 'static>(line: Rc<Line>, handle
     line.close();
 }
 
-impl Line {
+impl<R: Debug + 'static> Line<R> {
     fn close(&self) {
         if !self.closed.replace(true) {
-            self.connection.close();
+            self.writer.close();
             self.changed.notify_waiters();
         }
     }

@@ -94,13 +94,7 @@ impl SimWorld {
         let mut registers = Registers::default();
         resource::start(node, move |request| {
             let (reply, entry) = registers.apply(env.now(), &request);
-            let line = serde_json::to_value(&entry);
-            match line {
-                Ok(line) => sink(WorldEvent::Resource(line)),
-                Err(error) => {
-                    sink(WorldEvent::Failed(format!("failed to write the resource's log: {error}")))
-                }
-            }
+            sink(WorldEvent::Resource(entry));
             reply
         });
     }
