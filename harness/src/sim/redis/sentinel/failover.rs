@@ -18,6 +18,8 @@ pub(super) struct Failover {
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Election,
+    /// It is won. A look later, so that replicas can say how they are, one of them is chosen.
+    Choice,
     /// This replica has been told to be the primary.
     Promotion {
         chosen: Member,
@@ -45,7 +47,8 @@ impl State {
         let Some(Failover { epoch, began, step }) = self.failover else { return };
         let timeout = self.options.failover_timeout_ms;
         match step {
-            Step::Election if self.elected(epoch, now, desync) => self.promote(now),
+            Step::Election if self.elected(epoch, now, desync) => self.choose_next(),
+            Step::Choice => self.promote(now),
             Step::Election if now - began > timeout.min(ELECTION_MS_MAX) => self.failover = None,
             Step::Promotion { since, .. } if now - since > timeout => self.failover = None,
             Step::Promotion { chosen, .. } => self.tell(chosen, None, now),
@@ -77,6 +80,10 @@ impl State {
         let own = self.vote(favourite, epoch, now, desync);
         own.filter(|vote| vote.epoch == epoch).into_iter().for_each(|vote| votes[vote.leader] += 1);
         votes[self.me] >= self.majority()
+    }
+
+    fn choose_next(&mut self) {
+        self.failover.iter_mut().for_each(|failover| failover.step = Step::Choice);
     }
 
     fn promote(&mut self, now: i64) {

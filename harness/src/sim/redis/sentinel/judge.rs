@@ -1,6 +1,6 @@
 //! Who is down: in the eyes of one sentinel, and of a quorum.
 
-use super::{PERIOD_MS, Said, State};
+use super::{INFO_MS, PERIOD_MS, Said, State};
 
 /// How often the question is put before an answer counts no longer.
 const ANSWERS_COUNT_MS: i64 = 5 * PERIOD_MS;
@@ -12,7 +12,7 @@ impl State {
         for (member, server) in self.servers.iter_mut().enumerate() {
             let disowns = member == primary
                 && server.info().is_some_and(|info| info.copies.is_some())
-                && now - server.copies_since() > down_after + 2 * PERIOD_MS;
+                && now - server.copies_since() > down_after + 2 * INFO_MS;
             server.judge(now, down_after, disowns);
         }
         if self.servers[primary].down().is_some() && now - self.asked_peers >= PERIOD_MS {

@@ -7,9 +7,8 @@
 //!
 //! Simpler than the program: everybody knows everybody from the start, and the quorum is a majority; messages
 //! are datagrams, asked again where the program's connection would send again; hellos go straight from sentinel to
-//! sentinel, not through the servers' channel; `INFO` is asked for each second, not each ten seconds while all is well;
-//! all replicas are told of a new primary at once (`parallel-syncs`); there are no priorities, renamed commands, scripts,
-//! or replicas that fail to persist.
+//! sentinel, not through the servers' channel; all replicas are told of a new primary at once (`parallel-syncs`); there
+//! are no priorities, renamed commands, scripts, or replicas that fail to persist.
 
 mod client;
 mod failover;
@@ -38,6 +37,8 @@ pub(super) type Epoch = u64;
 
 /// `SENTINEL_PING_PERIOD`, `SENTINEL_ASK_PERIOD`: pings at most this far apart; questions this far.
 const PERIOD_MS: i64 = 1000;
+/// `SENTINEL_INFO_PERIOD`, while all is well.
+const INFO_MS: i64 = 10_000;
 /// `SENTINEL_PUBLISH_PERIOD`
 const HELLO_MS: i64 = 2000;
 /// `SENTINEL_TILT_TRIGGER`: a clock that goes back, or on by more than this between two looks, is not to be trusted.
@@ -143,7 +144,6 @@ impl State {
         self.tilt_since = None;
         self.judge(now);
         self.fail_over(now, desync);
-        self.repair(now);
     }
 
     /// A message of the server or sentinel of `from`.
@@ -153,6 +153,7 @@ impl State {
             Said::Info(info) => {
                 self.servers[from].heard(now, info);
                 self.notice_promotion(from, info, now);
+                self.repair(from, info, now);
             }
             Said::Hello { epoch, primary, config_epoch } => {
                 self.kept.epoch = self.kept.epoch.max(epoch);
@@ -181,11 +182,14 @@ impl State {
     /// Pings, questions and hellos, which go on in TILT.
     fn watch(&mut self, now: i64) {
         let period = self.options.down_after_ms.min(PERIOD_MS);
+        let alarmed = self.failover.is_some() || self.agreed_down(now);
         for (member, server) in self.servers.iter_mut().enumerate() {
             if server.ping(now, period) {
                 self.out.push(Out::Server(member, Ask::Ping));
             }
-            if server.ask_info(now, PERIOD_MS) {
+            let unlinked = server.info().is_some_and(|info| info.unlinked_ms > 0);
+            let often = member != self.kept.primary && (alarmed || unlinked);
+            if server.ask_info(now, if often { PERIOD_MS } else { INFO_MS }) {
                 self.out.push(Out::Server(member, Ask::Info));
             }
         }

@@ -1,6 +1,6 @@
 //! One server as a sentinel sees it. Times are milliseconds on the sentinel's wall clock, as the program counts them.
 
-use super::{Member, messages::Info};
+use super::{Member, PERIOD_MS, messages::Info};
 
 /// What was heard of a server, and when.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) struct Watched {
 impl Watched {
     /// A server of which nothing is known yet.
     pub(super) fn new(now: i64) -> Watched {
-        Watched { answered: now, copies_since: now, ..Watched::default() }
+        Watched { answered: now, asked_info: now - PERIOD_MS, copies_since: now, ..Watched::default() }
     }
 
     /// Whether a ping is due; notes that it is sent.
@@ -38,9 +38,10 @@ impl Watched {
         due
     }
 
-    /// Whether a look at `INFO` is due; notes that it is asked for.
+    /// Whether a look at `INFO` is due, because the last is as old as this or there was none; notes that it is asked for.
     pub(super) fn ask_info(&mut self, now: i64, period: i64) -> bool {
-        let due = now - self.asked_info >= period;
+        let old = self.info.is_none_or(|(at, _)| now - at > period);
+        let due = old && now - self.asked_info >= PERIOD_MS;
         if due {
             self.asked_info = now;
         }
@@ -62,6 +63,7 @@ impl Watched {
     /// What it was is forgotten: the primary is another one now.
     pub(super) fn forget(&mut self, now: i64) {
         self.info = None;
+        self.asked_info = now - PERIOD_MS;
         self.copies_since = now;
     }
 
