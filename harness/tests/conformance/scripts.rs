@@ -10,8 +10,9 @@ use workloads::{
         zookeeper::{Answer, CreateMode, Stat, ZkApi},
     },
     env::Env,
-    error::{OpError, OpResult},
 };
+
+use crate::place::told;
 
 const STEPS: usize = 80;
 const LONG: Duration = Duration::from_secs(60);
@@ -25,16 +26,7 @@ static COMPARE_AND_DELETE: Script = Script {
     },
 };
 
-/// The answer, or the kind of error: the words of an error are the client's own.
-fn told(what: &str, outcome: OpResult<impl Debug>) -> String {
-    match outcome {
-        Ok(answer) => format!("{what}: {answer:?}"),
-        Err(OpError::Definite(_)) => format!("{what}: definite failure"),
-        Err(OpError::Indeterminate(_)) => format!("{what}: indeterminate"),
-    }
-}
-
-pub async fn redis(redis: &dyn RedisApi, seed: u64) -> Vec<String> {
+pub async fn redis(env: &Env, redis: &dyn RedisApi, seed: u64) -> Vec<String> {
     let rng = Rng::new(seed, 1);
     let mut log = Vec::new();
     for key in ["a", "b"] {
@@ -54,6 +46,7 @@ pub async fn redis(redis: &dyn RedisApi, seed: u64) -> Vec<String> {
             assert_eq!(redis.set_nx_px(&format!("{seed}t"), "1", Duration::from_millis(1)).await, Ok(true));
         }
     }
+    env.sleep(Duration::from_millis(10)).await;
     log.push(told("expired", redis.get(&format!("{seed}t")).await));
     log
 }

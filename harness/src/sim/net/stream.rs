@@ -194,6 +194,13 @@ impl Connection {
         }
     }
 
+    /// Whether the peer's end has arrived; messages before it may still be there to be received.
+    pub fn has_ended(&self) -> bool {
+        let (net, now) = (self.core.net.borrow(), self.core.now());
+        let last = net.streams.get(self.incoming as usize).and_then(|stream| stream.in_flight.back());
+        matches!(last, Some((arrival, Item::Fin)) if *arrival <= now)
+    }
+
     /// The next message. Only one task may wait at a time.
     pub async fn recv<T: Payload>(&self) -> Result<T, Closed> {
         poll_fn(|context| self.poll_recv(context)).await

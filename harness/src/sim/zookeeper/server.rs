@@ -217,6 +217,10 @@ impl Server {
             }
             Ask::Connect { .. } => Body::Error(code::BAD_ARGUMENTS),
         };
+        // Who has lost the session to another connection is hung up on without an answer (`FinalRequestProcessor`).
+        if matches!(body, Body::Error(code::SESSION_MOVED)) {
+            return reply.hang_up();
+        }
         reply.send(Say { zxid: self.state.tree.borrow().zxid, body });
         if link.closing.get() {
             reply.hang_up();
@@ -241,7 +245,12 @@ impl Server {
                 let id = (self.node.random() >> 1) as i64;
                 (id, secret(id), Op::Open { timeout_ms })
             }
-            id => (id, password, Op::Attach),
+            id => {
+                // Whoever asks for a session takes it from the connection that has it here, even with a wrong
+                // secret (`ZooKeeperServer.processConnectRequest`).
+                self.state.hang_up(|other| other.session.get() == id);
+                (id, password, Op::Attach)
+            }
         };
         link.session.set(id);
         let outcome = match password == secret(id) {
