@@ -166,6 +166,7 @@ pub(super) fn run_json(
         "recipe": experiment.recipe.name,
         "system": experiment.system().name,
         "seed": experiment.seed,
+        "experiment_sha256": sha256(&folder.read("experiment.toml")?),
         "ended": jiff::Timestamp::now().to_string(),
         "nodes": outcome.nodes,
         "schedule": experiment.schedule,
@@ -175,6 +176,12 @@ pub(super) fn run_json(
         "facts": facts,
     });
     serde_json::to_string_pretty(&json).map_err(|error| Error::Harness(error.to_string()))
+}
+
+/// In hexadecimal.
+pub(super) fn sha256(text: &str) -> String {
+    use sha2::Digest;
+    sha2::Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The first Ctrl-C (or SIGTERM) stops in good order, the second forces.

@@ -1,6 +1,6 @@
 //! Random calls, the same for the same seed, and what they answered.
 
-use std::{fmt::Debug, time::Duration};
+use std::time::Duration;
 
 use harness::sim::rng::Rng;
 use workloads::{
