@@ -13,13 +13,13 @@ const FAULTS: [&str; 12] = [
     "kind = \"pause\"\ntarget = \"c1\"",
     "kind = \"kill\"\ntarget = \"s2\"",
     "kind = \"kill\"\ntarget = \"c2\"",
-    "kind = \"clock\"\ntarget = \"s1\"\nby_ms = -1500",
-    "kind = \"clock\"\ntarget = \"all\"\nby_ms = 2500",
-    "kind = \"partition\"\ntarget = \"s1\"\nfrom = \"servers\"\ndirection = \"in\"",
-    "kind = \"partition\"\ntarget = \"s2\"\nfrom = \"clients\"\ndirection = \"out\"",
-    "kind = \"partition\"\ntarget = \"minority\"\nfrom = \"all\"",
+    "kind = \"clock\"\ntarget = \"s1\"\nparams = { by_ms = -1500 }",
+    "kind = \"clock\"\ntarget = \"all\"\nparams = { by_ms = 2500 }",
+    "kind = \"partition\"\ntarget = \"s1\"\nparams = { from = \"servers\", direction = \"in\" }",
+    "kind = \"partition\"\ntarget = \"s2\"\nparams = { from = \"clients\", direction = \"out\" }",
+    "kind = \"partition\"\ntarget = \"minority\"\nparams = { from = \"all\" }",
     "kind = \"partition\"\ntarget = \"halves\"",
-    "kind = \"partition\"\ntarget = \"groups\"\ngroups = [[\"s1\", \"c1\"], [\"s2\", \"s3\"]]",
+    "kind = \"partition\"\ntarget = \"groups\"\nparams = { groups = [[\"s1\", \"c1\"], [\"s2\", \"s3\"]] }",
     "kind = \"partition\"\ntarget = \"c3\"",
 ];
 const APART_MS: usize = 1200;
@@ -37,7 +37,7 @@ fn experiment() -> String {
     add("kind = \"kill\"\ntarget = \"s3\"", after, 2500);
     add("kind = \"kill\"\ntarget = \"s3\"", after + 300, 900);
     add("kind = \"pause\"\ntarget = \"s3\"", after + 400, 500);
-    add("kind = \"clock\"\ntarget = \"s3\"\nby_ms = 1000", after + 500, 900);
+    add("kind = \"clock\"\ntarget = \"s3\"\nparams = { by_ms = 1000 }", after + 500, 900);
     add("kind = \"pause\"\ntarget = \"c1\"", after + 600, 1500);
     add("kind = \"pause\"\ntarget = \"c1\"", after + 900, 600);
     text
@@ -97,6 +97,11 @@ fn each_fault_shows_the_same_in_both_worlds() {
     let Some(_alone) = alone() else { return };
     let (simulated, real) = (shown("sim"), shown("docker"));
     assert_eq!(simulated.len(), FAULTS.len() + 6);
+    for (fault, shows) in
+        [(0, "threads#"), (2, "new_pid#"), (4, "observed_ms[…]"), (9, "dropped{*{packets_in# packets_out#}}")]
+    {
+        assert!(simulated[fault].contains(shows), "{}", simulated[fault]);
+    }
     for (simulated, real) in simulated.iter().zip(&real) {
         assert_eq!(simulated, real, "the simulation (left) and containers (right)");
     }

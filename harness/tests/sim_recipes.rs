@@ -247,9 +247,11 @@ fn the_version_decides_whether_the_lock_service_has_its_hole() {
         };
         (1..=40).filter(|seed| told(*seed)).count()
     };
+    // A key can also go between the answer and the recipe's look at it, in any version.
     let (gone, expired) = ("granted by the server, but the key is gone", "session is expired");
-    assert!(said("3.4.23", gone) > 0 && said("3.4.23", expired) == 0);
-    assert!(said("3.5.16", gone) == 0 && said("3.5.16", expired) > 0);
+    let holes = said("3.4.23", gone);
+    assert_eq!(said("3.4.23", expired), 0);
+    assert!(said("3.5.16", expired) > 0 && said("3.5.16", gone) < holes);
 }
 
 #[test]
