@@ -140,6 +140,19 @@ fn a_replay_tells_a_changed_experiment_and_a_changed_history_from_another_build(
     assert_eq!(code, 0, "{said}");
 }
 
+/// As `2>&1 | head -1` does.
+#[test]
+fn a_reader_that_goes_away_ends_nothing() {
+    let folder = folder();
+    for args in
+        ["explore redis/set-nx --faults none --time 10s --seeds 20", "run redis/set-nx --on sim --seed 1"]
+    {
+        let mut child = start(folder.path(), args);
+        drop((child.stdout.take(), child.stderr.take()));
+        assert_eq!(child.wait().expect("it ends").code(), Some(0), "{args}");
+    }
+}
+
 #[test]
 fn two_campaigns_at_once_keep_a_run_each() {
     let folder = folder();

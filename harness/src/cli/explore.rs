@@ -27,12 +27,12 @@ pub fn main(args: ExploreArgs) -> Result<u8> {
     let (first, last) = (campaign.first, campaign.first + (campaign.seeds - 1));
     let (recipe, faults) = (campaign.base.recipe.name, &campaign.base.faults);
     let faults = if faults.faults.is_empty() { "no faults".to_owned() } else { faults.to_string() };
-    eprintln!("simulated: {recipe} under {faults}, seeds {first} to {last}");
+    tell!("simulated: {recipe} under {faults}, seeds {first} to {last}");
     let mut shown = Instant::now();
     let tally = explore(&campaign, |tally| {
         if shown.elapsed().as_secs() >= 1 {
             shown = Instant::now();
-            eprintln!("{}", summary(tally));
+            tell!("{}", summary(tally));
         }
     })?;
     let interrupted = campaign.stop.is_requested();
@@ -119,9 +119,12 @@ fn show(args: &ExploreArgs, campaign: &Campaign, found: &Found) -> Result<u8> {
         && let Some(check) = found.checks.first()
     {
         let shrunk = shrink(&experiment, check, SHRINK_RUNS_MAX, &campaign.stop, |better| {
-            eprintln!(
+            tell!(
                 "shrunk to {} fault(s), {} clients, {} operations, {} ms",
-                better.size.faults, better.size.clients, better.size.operations, better.size.time_ms
+                better.size.faults,
+                better.size.clients,
+                better.size.operations,
+                better.size.time_ms
             );
         })?;
         if let Some(smallest) = shrunk {

@@ -28,9 +28,9 @@ async fn hear(interrupts: &Interrupts, told: &str) {
             _ = terminate.recv() => {}
         }
         if interrupts.request() > 1 {
-            eprintln!("forced");
+            tell!("forced");
             std::process::exit(exit::INTERRUPTED.into());
         }
-        eprintln!("{told}");
+        tell!("{told}");
     }
 }

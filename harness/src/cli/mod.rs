@@ -356,7 +356,7 @@ pub fn main() -> ExitCode {
     };
     result.map_or_else(
         |error| {
-            eprintln!("error: {error}");
+            tell!("error: {error}");
             ExitCode::from(error.exit_code())
         },
         ExitCode::from,
