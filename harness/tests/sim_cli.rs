@@ -140,6 +140,18 @@ fn a_replay_tells_a_changed_experiment_and_a_changed_history_from_another_build(
     assert_eq!(code, 0, "{said}");
 }
 
+#[test]
+fn a_campaign_that_fails_tells_with_which_seed() {
+    let folder = folder();
+    // With nine of ten packets lost, servers find no leader in time with one seed or another.
+    let lossy =
+        "recipe = \"etcd/lease-lock\"\ntime = \"1s\"\n[sim]\nloss_ppm = 900000\ndelay_us = 60000000\n";
+    fs::write(folder.path().join("lossy.toml"), lossy).expect("the file is written");
+    let (code, said) = said(folder.path(), "explore lossy.toml --seed 3 --seeds 2 --jobs 1");
+    assert_eq!(code, 70, "{said}");
+    assert!(said.contains("simulated: 0 runs") && said.contains("error: seed 3: "), "{said}");
+}
+
 /// As `2>&1 | head -1` does.
 #[test]
 fn a_reader_that_goes_away_ends_nothing() {

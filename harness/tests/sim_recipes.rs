@@ -267,3 +267,13 @@ fn shrinking_quietens_the_network_where_the_violation_needs_none_of_it() {
     assert_eq!(smallest.size.network, 0, "{:?}", smallest.size);
     assert!(smallest.experiment.sim.is_default());
 }
+
+/// Redlock's servers never talk to each other: to be cut from one another only would be no fault.
+#[test]
+fn a_partition_of_servers_that_are_strangers_meets_packets() {
+    for seed in 1..=20 {
+        let tried = run("redis/redlock", "partition:server", "10s", seed);
+        let faults = &tried.judged.judgement.faults;
+        assert!(faults.iter().all(|fault| fault.result == "installed"), "seed {seed}: {faults:#?}");
+    }
+}

@@ -29,12 +29,12 @@ pub fn main(args: ExploreArgs) -> Result<u8> {
     let faults = if faults.faults.is_empty() { "no faults".to_owned() } else { faults.to_string() };
     tell!("simulated: {recipe} under {faults}, seeds {first} to {last}");
     let mut shown = Instant::now();
-    let tally = explore(&campaign, |tally| {
+    let (tally, carried_through) = explore(&campaign, |tally| {
         if shown.elapsed().as_secs() >= 1 {
             shown = Instant::now();
             tell!("{}", summary(tally));
         }
-    })?;
+    });
     let interrupted = campaign.stop.is_requested();
     output::print(&format!("simulated: {}\n", summary(&tally)));
     if interrupted {
@@ -51,6 +51,7 @@ pub fn main(args: ExploreArgs) -> Result<u8> {
         None => exit::OK,
         Some(found) => show(&args, &campaign, found)?,
     };
+    carried_through?;
     Ok(if interrupted { exit::INTERRUPTED } else { code })
 }
 

@@ -146,9 +146,9 @@ pub fn with_seed(base: &Experiment, seed: u64) -> Result<Experiment> {
 
 /// Runs the campaign; `tell` hears of every run that ends.
 ///
-/// # Errors
-/// A run failed in the harness, which says nothing about the recipe and ends the campaign.
-pub fn explore(campaign: &Campaign, mut tell: impl FnMut(&Tally)) -> Result<Tally> {
+/// With what was found comes a failure of the harness in one of the runs, which says nothing about the recipe and ends
+/// the campaign.
+pub fn explore(campaign: &Campaign, mut tell: impl FnMut(&Tally)) -> (Tally, Result<()>) {
     let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     let (sender, results) = mpsc::channel();
     let begun = Instant::now();
@@ -178,7 +178,7 @@ pub fn explore(campaign: &Campaign, mut tell: impl FnMut(&Tally)) -> Result<Tall
                     tally.elapsed = begun.elapsed();
                     tell(&tally);
                 }
-                Err(error) => failed = Some(error),
+                Err(error) => _ = failed.get_or_insert(error),
             }
             if failed.is_some() || (!campaign.count && !tally.found.is_empty()) {
                 stop.store(true, Ordering::Relaxed);
@@ -187,7 +187,7 @@ pub fn explore(campaign: &Campaign, mut tell: impl FnMut(&Tally)) -> Result<Tall
         tally.found.sort_by_key(|found| found.seed);
         tally.unknown.sort_by_key(|doubt| doubt.seed);
         tally.elapsed = begun.elapsed();
-        failed.map_or(Ok(tally), Err)
+        (tally, failed.map_or(Ok(()), Err))
     })
 }
 

@@ -111,6 +111,9 @@ fn etcd_ends_leases_watches_and_dies_as_the_server() {
 #[test]
 fn three_etcds_lose_their_leader_as_the_servers() {
     let Some(servers) = real::etcd("3.5.16", 3) else { return };
+    let of_model = model::etcd(3, faults::etcd::stalled);
+    assert_same("a stalled etcd leader", &of_model, &servers.run(faults::etcd::stalled));
+    let Some(servers) = real::etcd("3.5.16", 3) else { return };
     assert_same("three etcds", &model::etcd(3, faults::etcd::three), &servers.run(faults::etcd::three));
 }
 
@@ -128,6 +131,8 @@ fn zookeeper_ends_and_moves_sessions_and_dies_as_the_server() {
 #[test]
 fn three_zookeepers_lose_their_leader_as_the_servers() {
     let Some(servers) = real::zookeeper(3) else { return };
+    let of_model = model::zookeeper(3, faults::zookeeper::stalled);
+    assert_same("a stalled follower", &of_model, &servers.run(faults::zookeeper::stalled));
     let of_model = model::zookeeper(3, faults::zookeeper::three);
     assert_same("three zookeepers", &of_model, &servers.run(faults::zookeeper::three));
 }

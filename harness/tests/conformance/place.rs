@@ -12,6 +12,9 @@ use workloads::{
 /// Longer than any answer takes on a busy machine.
 pub const LIMIT: Duration = Duration::from_secs(5);
 
+/// After which a test that waits for something gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// What happens to a server's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strike {
@@ -69,11 +72,16 @@ impl Scene {
 
     /// The one who leads, waited for.
     pub async fn leader(&self) -> usize {
-        loop {
-            match self.0.leader() {
-                Some(leader) => return leader,
-                None => self.sleep_ms(100).await,
-            }
+        self.until("somebody leads", async || self.0.leader().is_some()).await;
+        self.0.leader().expect("nothing happens meanwhile")
+    }
+
+    /// Waits until it is so.
+    pub async fn until(&self, what: &str, mut holds: impl AsyncFnMut() -> bool) {
+        let begun = self.env().now();
+        while !holds().await {
+            assert!(self.env().now() - begun < PATIENCE.as_nanos() as u64, "not within {PATIENCE:?}: {what}");
+            self.sleep_ms(100).await;
         }
     }
 

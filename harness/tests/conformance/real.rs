@@ -15,7 +15,7 @@ use std::{
 use async_trait::async_trait;
 use harness::sim::redis::Persistence;
 use workloads::{
-    api::{Endpoint, Stores, etcd::Range, zookeeper::Open},
+    api::{Endpoint, Stores, zookeeper::Open},
     clients::RealStores,
     env::Env,
     real_env::{RealEnv, monotonic_ns},
@@ -73,10 +73,7 @@ pub fn etcd(version: &str, size: usize) -> Option<Servers> {
     let servers = Servers::start(&format!("fencepost/etcd:{version}"), 2379, size, command, leads)?;
     for n in 0..size {
         servers.run(async move |scene| {
-            let etcd = scene.etcd(n, LIMIT).await.expect("etcd listens");
-            while etcd.range(Range { key: "k".into(), prefix: false }).await.is_err() {
-                scene.sleep_ms(50).await;
-            }
+            crate::faults::etcd::settled(&scene, n).await;
             Vec::new()
         });
     }
@@ -108,12 +105,12 @@ pub fn zookeeper(size: usize) -> Option<Servers> {
     for n in 0..size {
         servers.run(async move |scene| {
             let open = || Open::New { timeout: Duration::from_secs(1) };
-            loop {
-                match scene.zookeeper(n, open()).await {
-                    Ok(zk) => return zk.close().await.map(|()| Vec::new()).expect("a session ends"),
-                    Err(_) => scene.sleep_ms(100).await,
-                }
-            }
+            let closes = async || match scene.zookeeper(n, open()).await {
+                Ok(zk) => zk.close().await.is_ok(),
+                Err(_) => false,
+            };
+            scene.until("zookeeper serves", closes).await;
+            Vec::new()
         });
     }
     Some(servers)

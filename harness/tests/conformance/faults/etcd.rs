@@ -38,12 +38,14 @@ async fn next(scene: &Scene, watch: &mut dyn EtcdWatch) -> String {
     }
 }
 
-/// Until somebody leads.
-async fn settled(scene: &Scene, server: usize) {
-    let etcd = scene.etcd(server, LIMIT).await.expect("a connection");
-    while get(&*etcd, "k").await.is_err() {
-        scene.sleep_ms(100).await;
-    }
+/// Until somebody leads, and this member serves.
+pub async fn settled(scene: &Scene, server: usize) {
+    let serves = || async {
+        // A connection on which a call was late is of no use any more.
+        let etcd = scene.etcd(server, SHORT).await?;
+        get(&*etcd, "k").await
+    };
+    scene.until("etcd serves", async || serves().await.is_ok()).await;
 }
 
 /// Leases end by themselves, or are ended, and take their keys along.
@@ -186,6 +188,37 @@ pub async fn three(scene: Scene) -> Vec<String> {
         "get",
         get(&*scene.etcd(stays, LIMIT).await.expect("a connection"), "w").await.map(|found| found.1),
     ));
+    log
+}
+
+/// Three members: the leader stands still for longer than an election, and comes back as one of the others.
+pub async fn stalled(scene: Scene) -> Vec<String> {
+    let leader = scene.leader().await;
+    let other = (leader + 1) % 3;
+    let mut log = Vec::new();
+    let etcd = scene.etcd(other, LIMIT).await.expect("a connection");
+    let lease = etcd.lease_grant(5).await.expect("a lease");
+    log.push(told("put", put(&*etcd, "k", lease.id).await));
+    let to_leader = scene.etcd(leader, SHORT).await.expect("a connection");
+    // Before anybody can have been elected.
+    let hasty = || async { scene.etcd(other, SHORT / 3).await.expect("a connection") };
+    scene.strike(leader, Strike::Pause).await;
+    log.push(told("renew at once", hasty().await.lease_keepalive_once(lease.id).await));
+    log.push(told("get at once", get(&*hasty().await, "k").await));
+    log.push(told("put at the leader", put(&*to_leader, "late", 0).await));
+    log.push(format!("usable: {}", to_leader.usable()));
+    scene.sleep_ms(3000).await;
+    settled(&scene, other).await;
+    log.push(told("renew", etcd.lease_keepalive_once(lease.id).await));
+    log.push(told("get", get(&*etcd, "k").await.map(|found| found.1)));
+    scene.strike(leader, Strike::GoOn).await;
+    scene.sleep_ms(1500).await;
+    log.push(format!("leads again: {}", scene.leader().await == leader));
+    let back = scene.etcd(leader, LIMIT).await.expect("a connection");
+    log.push(told("renew where it led", back.lease_keepalive_once(lease.id).await));
+    log.push(told("get where it led", get(&*back, "k").await.map(|found| found.1)));
+    log.push(told("revoke where it led", back.lease_revoke(lease.id).await));
+    log.push(told("get", get(&*etcd, "k").await.map(|found| found.1)));
     log
 }
 

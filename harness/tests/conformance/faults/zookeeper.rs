@@ -204,3 +204,30 @@ pub async fn three(scene: Scene) -> Vec<String> {
     log.push(told("close", zk.close().await));
     log
 }
+
+/// Three servers: a follower stands still, and its client goes on elsewhere; a session ends by silence for all.
+pub async fn stalled(scene: Scene) -> Vec<String> {
+    let leader = scene.leader().await;
+    let (stays, stalls) = ((leader + 1) % 3, (leader + 2) % 3);
+    let mut log = Vec::new();
+    let (zk, other) = (new(&scene, stalls, 6000).await, new(&scene, stays, 6000).await);
+    let silent = new(&scene, stalls, 1000).await;
+    log.push(create(&*zk, "/e", CreateMode::Ephemeral).await);
+    log.push(create(&*silent, "/silent", CreateMode::Ephemeral).await);
+    other.sync("/e").await.expect("a sync");
+    log.push(exists(&*other, "/silent", true).await);
+    scene.strike(stalls, Strike::Pause).await;
+    log.push(create(&*zk, "/late", CreateMode::Persistent).await);
+    log.push(event(&scene, &*zk, 100).await);
+    log.push(event(&scene, &*other, 3000).await);
+    log.push(exists(&*other, "/e", false).await);
+    let again = attached(&scene, stays, &zk.session()).await;
+    log.push(told("attach", again.as_ref().map(drop).map_err(Clone::clone)));
+    let zk = again.expect("the session lives on");
+    log.push(exists(&*zk, "/e", false).await);
+    scene.strike(stalls, Strike::GoOn).await;
+    log.push(told("attach", attached(&scene, stays, &silent.session()).await.map(drop)));
+    log.push(told("close", zk.close().await));
+    log.push(exists(&*other, "/e", false).await);
+    log
+}
