@@ -1,5 +1,8 @@
 //! Worlds, agents, the run loop, the store and the command line.
 
+#[macro_use]
+mod tell;
+
 pub mod agent;
 pub mod check;
 pub mod cli;

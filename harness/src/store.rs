@@ -18,13 +18,7 @@ impl RunFolder {
     pub fn create(store: &Path, experiment: &str) -> Result<RunFolder> {
         let stamp = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S").to_string();
         let parent = store.join(experiment);
-        let failed = |path: &Path, error: std::io::Error| {
-            Error::Usage(format!(
-                "--store: the run's folder {} cannot be made: {error}\n  --store or FENCEPOST_STORE names another place",
-                path.display()
-            ))
-        };
-        fs::create_dir_all(&parent).map_err(|error| failed(&parent, error))?;
+        fs::create_dir_all(&parent).map_err(|error| cannot_be_made(&parent, &error))?;
         for number in 1..1000 {
             let name = if number == 1 { stamp.clone() } else { format!("{stamp}-{number}") };
             let path = parent.join(&name);
@@ -34,10 +28,22 @@ impl RunFolder {
                     return Ok(RunFolder { path });
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(&path, error)),
+                Err(error) => return Err(cannot_be_made(&path, &error)),
             }
         }
         Err(Error::Harness(format!("{} has too many runs of one second", parent.display())))
+    }
+
+    /// Fails where no run could be kept: to be found out before work is done that would be lost.
+    pub fn can_be_made(store: &Path) -> Result<()> {
+        let probe = store.join(format!(".probe-{}", std::process::id()));
+        let is_new = !store.exists();
+        let made = fs::create_dir_all(&probe).and_then(|()| fs::remove_dir(&probe));
+        if is_new {
+            // Left there only if somebody has used it meanwhile.
+            let _ = fs::remove_dir(store);
+        }
+        made.map_err(|error| cannot_be_made(&probe, &error))
     }
 
     /// A folder that a run left; `what` may also be a file in it.
@@ -82,6 +88,13 @@ impl RunFolder {
         fs::read_to_string(&path)
             .map_err(|error| Error::Data(format!("failed to read {}: {error}", path.display())))
     }
+}
+
+fn cannot_be_made(path: &Path, error: &std::io::Error) -> Error {
+    Error::Usage(format!(
+        "--store: the run's folder {} cannot be made: {error}\n  --store or FENCEPOST_STORE names another place",
+        path.display()
+    ))
 }
 
 /// A convenience: when it cannot be made, nothing is lost.

@@ -135,6 +135,37 @@ fn in_files() {
 }
 
 #[test]
+fn of_simulations() {
+    let mut seen = Transcript::default();
+    let explore = |flags: &str| {
+        let args: Vec<&str> =
+            ["explore", "redis/set-nx"].into_iter().chain(flags.split_whitespace()).collect();
+        said(&[("file", "")], &args)
+    };
+    seen.add("no seeds", explore("--seeds 0"));
+    seen.add("negative seed", explore("--seed -1"));
+    seen.add("seed of another kind", explore("--seed first"));
+    seen.add("seeds past the last one", explore("--seed 18446744073709551615 --seeds 2"));
+    seen.add("no threads", explore("--jobs 0"));
+    seen.add("real servers", explore("--on docker"));
+    seen.add("one run's formats", explore("--json"));
+    seen.add("image", explore("--image redis:7"));
+    seen.add(
+        "image of a simulated run",
+        said(&[], &["run", "redis/set-nx", "--on", "sim", "--image", "redis:7"]),
+    );
+    seen.add("unknown recipe", said(&[], &["explore", "redis/setnx"]));
+    seen.add("replay of nothing", said(&[], &["replay", "nothing"]));
+    seen.add("replay of no run", said(&[], &["replay", "."]));
+    insta::assert_snapshot!(seen.0);
+    let unwritable = explore("--store file/x");
+    assert!(
+        unwritable.contains("cannot be made: Not a directory") && unwritable.ends_with("exit 64"),
+        "{unwritable}"
+    );
+}
+
+#[test]
 fn a_file_of_other_bytes_is_no_experiment() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("e.toml"), [0xff, 0xfe, 0x00]).expect("the file is written");

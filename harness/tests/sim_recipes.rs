@@ -5,6 +5,7 @@ use std::rc::Rc;
 use checkers::verdict::Verdict;
 use harness::{
     experiment::{Experiment, Flags, On},
+    run::Interrupts,
     sim::{
         run::{Tried, try_out},
         shrink::shrink,
@@ -135,7 +136,8 @@ fn broken_recipes_are_caught_and_their_sound_twins_are_not() {
 fn a_violation_shrinks_and_the_smallest_run_repeats() {
     let found = caught("redis/set-nx", "pause:holder,clock:client", "exclusion").unwrap();
     let start = experiment("redis/set-nx", "pause:holder,clock:client", "10s", found);
-    let smallest = shrink(&start, "exclusion", 300, |_| {}).unwrap().expect("it fails");
+    let smallest =
+        shrink(&start, "exclusion", 300, &Interrupts::default(), |_| {}).unwrap().expect("it fails");
     assert_eq!(smallest.size.faults, 1, "{:?}", smallest.size);
     assert!(smallest.size.operations <= 12 && smallest.size.clients == 2, "{:?}", smallest.size);
     let again = try_out(&Rc::new(smallest.experiment)).unwrap();
@@ -211,4 +213,67 @@ fn each_kind_of_fault_shows_its_own_evidence_as_on_containers() {
         assert!(proves, "{}: {}", fault.kind, fault.evidence);
     }
     assert_eq!(kinds.len(), 4, "{kinds:?}");
+}
+
+/// A clock that is moved while the process is dead takes effect only if the process comes back meanwhile.
+#[test]
+fn a_clock_that_no_process_had_has_no_effect() {
+    for (lasts_ms, result) in [(500, "no-effect"), (4000, "installed")] {
+        let mut experiment = Experiment::clone(&experiment("etcd/lease-lock", "kill:s1,clock:s1", "8s", 1));
+        let fault = |kind: &str| {
+            let faults = &experiment.schedule.faults;
+            faults.iter().find(|fault| fault.kind.to_string() == kind).expect("a fault of each kind").clone()
+        };
+        let (mut kill, mut clock) = (fault("kill"), fault("clock"));
+        (kill.at_ms, kill.lasts_ms, clock.at_ms, clock.lasts_ms) = (1000, 2000, 1500, lasts_ms);
+        experiment.schedule.faults = vec![kill, clock];
+        let tried = try_out(&Rc::new(experiment)).unwrap();
+        let moved =
+            tried.judged.judgement.faults.iter().find(|fault| fault.kind == "clock").expect("a clock");
+        assert_eq!(moved.result, result, "{}", moved.evidence);
+    }
+}
+
+/// Etcd issue 11456, by the version that is asked for: the lock service says yes to a waiter whose key is gone.
+#[test]
+fn the_version_decides_whether_the_lock_service_has_its_hole() {
+    let said = |version: &str, words: &str| {
+        let told = |seed: u64| {
+            let mut asked =
+                Experiment::clone(&experiment("etcd/lock-rpc-lease", "pause:waiter", "10s", seed));
+            asked.version = Some(version.into());
+            let history = history(&try_out(&Rc::new(asked)).unwrap());
+            String::from_utf8(history).unwrap().contains(words)
+        };
+        (1..=40).filter(|seed| told(*seed)).count()
+    };
+    // A key can also go between the answer and the recipe's look at it, in any version.
+    let (gone, expired) = ("granted by the server, but the key is gone", "session is expired");
+    let holes = said("3.4.23", gone);
+    assert_eq!(said("3.4.23", expired), 0);
+    assert!(said("3.5.16", expired) > 0 && said("3.5.16", gone) < holes);
+}
+
+#[test]
+fn shrinking_quietens_the_network_where_the_violation_needs_none_of_it() {
+    let found = caught("redis/set-nx", "pause:holder", "exclusion").unwrap();
+    let mut start = Experiment::clone(&experiment("redis/set-nx", "pause:holder", "10s", found));
+    start.sim.loss_ppm = 20_000;
+    start.sim.delay_us = 5000;
+    let lossy = shrink(&start, "exclusion", 0, &Interrupts::default(), |_| {}).unwrap();
+    assert!(lossy.is_none(), "no run, no claim");
+    let smallest =
+        shrink(&start, "exclusion", 300, &Interrupts::default(), |_| {}).unwrap().expect("it fails");
+    assert_eq!(smallest.size.network, 0, "{:?}", smallest.size);
+    assert!(smallest.experiment.sim.is_default());
+}
+
+/// Redlock's servers never talk to each other: to be cut from one another only would be no fault.
+#[test]
+fn a_partition_of_servers_that_are_strangers_meets_packets() {
+    for seed in 1..=20 {
+        let tried = run("redis/redlock", "partition:server", "10s", seed);
+        let faults = &tried.judged.judgement.faults;
+        assert!(faults.iter().all(|fault| fault.result == "installed"), "seed {seed}: {faults:#?}");
+    }
 }

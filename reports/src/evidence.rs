@@ -48,8 +48,16 @@ fn one(kind: &str, shown: &Map<String, Value>) -> Option<String> {
         )),
         "partition" => Some(format!("{} packets dropped", shown.get("packets")?)),
         "clock" => {
-            let observed = shown.get("observed_ms")?.as_array()?.first()?.as_f64()?;
-            Some(format!("{:+.1} s read back", observed / 1000.0))
+            let first = |value: &Value| value.as_array().and_then(|values| values.first()?.as_f64());
+            if let Some(observed) = shown.get("observed_ms").and_then(first) {
+                return Some(format!("{:+.1} s read back", observed / 1000.0));
+            }
+            let wanted = shown.get("offset_ms")?.as_f64()? / 1000.0;
+            // It was dead when its clock was moved.
+            Some(match after("pids").and_then(first) {
+                Some(pid) => format!("{wanted:+.1} s, started with it as pid {pid}"),
+                None => format!("{wanted:+.1} s for nobody: its process did not run"),
+            })
         }
         _ => None,
     }
@@ -73,6 +81,9 @@ mod tests {
         assert_eq!(in_words("partition", &cut), "s2 41 packets dropped");
         let clock = json!({ "s1": { "observed_ms": [6000.01] }, "c1": { "observed_ms": [5999.99] } });
         assert_eq!(in_words("clock", &clock), "+6.0 s read back on each");
+        let dead = |pids: &[u32]| json!({ "s1": { "offset_ms": -2500, "pids": [], "after": { "offset_ms": 0, "pids": pids } } });
+        assert_eq!(in_words("clock", &dead(&[9])), "s1 -2.5 s, started with it as pid 9");
+        assert_eq!(in_words("clock", &dead(&[])), "s1 -2.5 s for nobody: its process did not run");
         assert_eq!(
             in_words("pause", &json!({ "reason": "nobody holds the lock" })),
             "reason nobody holds the lock"

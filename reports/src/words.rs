@@ -91,10 +91,18 @@ pub fn checks_in_order(judgement: &Judgement) -> Vec<(&String, &CheckResult)> {
 
 /// `redis/set-nx on docker, 7.0.15, seed 1`: what ran where.
 pub fn identity(judgement: &Judgement) -> String {
-    let mut parts = vec![format!("{} on {}", judgement.experiment, judgement.world)];
+    let mut parts = vec![format!("{} on {}", judgement.experiment, world(judgement))];
     parts.extend(judgement.version.clone().map(|version| format!("version {version}")));
     parts.extend(judgement.seed.map(|seed| format!("seed {seed}")));
     parts.join(", ")
+}
+
+/// Where it ran; a reader must not take models for servers.
+pub fn world(judgement: &Judgement) -> &str {
+    match judgement.world.as_str() {
+        "sim" => "sim (simulated: models, no real servers)",
+        world => world,
+    }
 }
 
 /// Elections: how long each was without leader, where the availability check tells (`failovers`, `failover_ms`).

@@ -78,8 +78,9 @@ fn write(path: &str, content: &str) -> Answer {
 fn clock(node: &Node, offset_ns: i64) -> Answer {
     node.set_offset(offset_ns);
     if node.pids().is_err() {
+        let offset_ms = offset_ns as f64 / 1e6;
         return Ok(object(
-            json!({ "offset_ms": 0.0, "note": "its process does not run; the next one will have it" }),
+            json!({ "offset_ms": offset_ms, "pids": [], "note": "its process does not run; the next one will have it" }),
         ));
     }
     let _no_reaping = node.reaper.hold();

@@ -25,7 +25,7 @@ pub fn main(args: &CheckArgs) -> Result<u8> {
         }
         Subject::History(path) => check::check(&request(args, path, format, start)?)?,
     };
-    checked.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    checked.notes.iter().for_each(|note| tell!("note: {note}"));
     output::write_or_print(args.output.as_deref(), &render(&checked, format)?)?;
     Ok(output::exit_code(&checked.run.judgement))
 }

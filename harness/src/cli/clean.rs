@@ -1,6 +1,6 @@
 //! `fencepost clean`
 
-use super::runtime;
+use super::{output, runtime};
 use crate::{
     error::{Result, exit},
     world::docker::{Engine, clean},
@@ -12,13 +12,14 @@ pub fn main(images: bool) -> Result<u8> {
         let engine = Engine::connect().await?;
         let removed = clean::remove_abandoned(&engine).await?;
         for name in removed.containers.iter().chain(&removed.networks) {
-            println!("removed {name}");
+            output::print(&format!("removed {name}"));
         }
         if images {
-            println!("removed {} node image(s)", clean::remove_node_images(&engine).await?);
+            let count = clean::remove_node_images(&engine).await?;
+            output::print(&format!("removed {count} node image(s)"));
         }
         if removed.containers.is_empty() && removed.networks.is_empty() {
-            println!("no dead run left anything behind");
+            output::print("no dead run left anything behind");
         }
         Ok(exit::OK)
     })

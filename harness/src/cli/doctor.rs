@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::runtime;
+use super::{output, runtime};
 use crate::{
     error::{Result, exit},
     images::{
@@ -23,9 +23,9 @@ struct Finding {
 pub fn main() -> Result<u8> {
     let findings = runtime::block_on(async { Ok(look().await) })?;
     for finding in &findings {
-        println!("{}  {}", if finding.good { "ok     " } else { "PROBLEM" }, finding.what);
+        output::print(&format!("{}  {}", if finding.good { "ok     " } else { "PROBLEM" }, finding.what));
         if !finding.good {
-            println!("         {}", finding.advice);
+            output::print(&format!("         {}", finding.advice));
         }
     }
     let sound = findings.iter().all(|finding| finding.good);

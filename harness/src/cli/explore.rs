@@ -2,58 +2,98 @@
 
 use std::{rc::Rc, time::Instant};
 
-use super::{ExploreArgs, output, run, simulate};
+use super::{ExploreArgs, interrupt, output, run, simulate};
 use crate::{
-    error::{Result, exit},
+    error::{Error, Result, exit},
     experiment::{Experiment, On},
-    run::Silent,
+    run::{Silent, Stop},
     sim::{
-        explore::{Campaign, Found, Tally, explore, with_seed},
+        explore::{Campaign, Found, Reason, Tally, explore, with_seed},
         shrink::shrink,
     },
+    store::RunFolder,
 };
 
 /// Runs that shrinking may take.
 const SHRINK_RUNS_MAX: u32 = 2000;
 
-/// Seeds of unknown runs that are printed.
-const UNKNOWN_TOLD: usize = 10;
+/// Seeds of unknown runs that are printed for each reason.
+const SEEDS_TOLD: usize = 10;
 
 /// Explores, and leaves the first violation in the store; 1 when there was one.
 pub fn main(args: ExploreArgs) -> Result<u8> {
-    let resolved = Experiment::resolve(&args.run.what, &run::flags(&args.run))?;
-    let base = Experiment { on: On::Sim, ..resolved };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let first = args.run.seed.unwrap_or(1);
-    let (seeds, jobs, count) = (args.seeds, args.jobs.unwrap_or(cores), args.count);
-    eprintln!(
-        "simulated: {} under {}, seeds {first} to {}",
-        base.recipe.name,
-        base.faults,
-        first + seeds.max(1) - 1
-    );
-    let campaign = Campaign { base, first, seeds, jobs, count };
+    let campaign = campaign(&args)?;
+    RunFolder::can_be_made(&args.run.store)?;
+    let (first, last) = (campaign.first, campaign.first + (campaign.seeds - 1));
+    let (recipe, faults) = (campaign.base.recipe.name, &campaign.base.faults);
+    let faults = if faults.faults.is_empty() { "no faults".to_owned() } else { faults.to_string() };
+    tell!("simulated: {recipe} under {faults}, seeds {first} to {last}");
     let mut shown = Instant::now();
-    let tally = explore(&campaign, |tally| {
+    let (tally, carried_through) = explore(&campaign, |tally| {
         if shown.elapsed().as_secs() >= 1 {
             shown = Instant::now();
-            eprintln!("{}", summary(tally));
+            tell!("{}", summary(tally));
         }
-    })?;
+    });
+    let interrupted = campaign.stop.is_requested();
     output::print(&format!("simulated: {}\n", summary(&tally)));
+    if interrupted {
+        output::print(&format!("interrupted after {} of {} seeds\n", tally.runs, campaign.seeds));
+    }
     if tally.found.len() > 1 {
         let told = |(check, runs): (&str, usize)| format!("{check} in {runs}");
         let checks: Vec<String> = tally.by_check().into_iter().map(told).collect();
         output::print(&format!("violated: {} runs\n", checks.join(", ")));
     }
-    if !tally.unknown.is_empty() {
-        let seeds: Vec<String> = tally.unknown.iter().take(UNKNOWN_TOLD).map(u64::to_string).collect();
-        output::print(&format!("nothing certain with seed {}\n", seeds.join(", ")));
+    tally.reasons().iter().for_each(|reason| output::print(&doubt(reason)));
+    let code = match tally.found.first() {
+        None if tally.unknown.len() as u64 == tally.runs => exit::UNKNOWN,
+        None => exit::OK,
+        Some(found) => show(&args, &campaign, found)?,
+    };
+    carried_through?;
+    Ok(if interrupted { exit::INTERRUPTED } else { code })
+}
+
+/// What to explore, or what is wrong with the flags.
+fn campaign(args: &ExploreArgs) -> Result<Campaign> {
+    let wrong = |why: &str| Err(Error::Usage(why.into()));
+    match &args.run {
+        run if run.on == Some(On::Docker) => {
+            return wrong(
+                "--on: seeds are explored in the simulation only; `fencepost run` and `fencepost replay` know --on docker",
+            );
+        }
+        run if run.json || run.junit.is_some() => {
+            return wrong(
+                "--json and --junit are of one run: leave them out here, then `fencepost report RUN --format json` or `junit`",
+            );
+        }
+        _ => {}
     }
-    match tally.found.first() {
-        None => Ok(if tally.unknown.len() as u64 == tally.runs { exit::UNKNOWN } else { exit::OK }),
-        Some(found) => show(&args, &campaign, found),
+    let base = simulate::without_image(Experiment::resolve(&args.run.what, &run::flags(&args.run))?)?;
+    let base = Experiment { on: On::Sim, ..base };
+    let first = args.run.seed.unwrap_or(1);
+    if first.checked_add(args.seeds - 1).is_none() {
+        return wrong(&format!("--seeds: there are not {} seeds from {first} on", args.seeds));
     }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = args.jobs.map_or(cores, usize::from);
+    let stop = interrupt::listen("stopping: telling what was found; once more to force");
+    Ok(Campaign { base, first, seeds: args.seeds, jobs, count: args.count, stop })
+}
+
+/// Why runs are unknown, and which.
+fn doubt(reason: &Reason) -> String {
+    let Reason { why, checks, seeds } = reason;
+    let told: Vec<String> = seeds.iter().take(SEEDS_TOLD).map(u64::to_string).collect();
+    let more = if seeds.len() > SEEDS_TOLD { ", …" } else { "" };
+    format!(
+        "unknown in {} runs: {why} ({}); seed {}{more}\n",
+        seeds.len(),
+        checks.join(", "),
+        told.join(", ")
+    )
 }
 
 fn summary(tally: &Tally) -> String {
@@ -79,10 +119,13 @@ fn show(args: &ExploreArgs, campaign: &Campaign, found: &Found) -> Result<u8> {
     if args.shrink
         && let Some(check) = found.checks.first()
     {
-        let shrunk = shrink(&experiment, check, SHRINK_RUNS_MAX, |better| {
-            eprintln!(
+        let shrunk = shrink(&experiment, check, SHRINK_RUNS_MAX, &campaign.stop, |better| {
+            tell!(
                 "shrunk to {} fault(s), {} clients, {} operations, {} ms",
-                better.size.faults, better.size.clients, better.size.operations, better.size.time_ms
+                better.size.faults,
+                better.size.clients,
+                better.size.operations,
+                better.size.time_ms
             );
         })?;
         if let Some(smallest) = shrunk {
@@ -93,7 +136,7 @@ fn show(args: &ExploreArgs, campaign: &Campaign, found: &Found) -> Result<u8> {
             experiment = smallest.experiment;
         }
     }
-    let stored = simulate::store(&args.run.store, experiment, Rc::new(Silent))?;
+    let stored = simulate::store(&args.run.store, experiment, Rc::new(Silent), Stop::default())?;
     let path = stored.folder.path().display().to_string();
     let code = simulate::finish(&args.run, stored)?;
     output::print(&format!(

@@ -20,7 +20,7 @@ pub fn main(args: &ImagesArgs) -> Result<u8> {
         let engine = Engine::connect().await?;
         if args.build || !args.which.is_empty() {
             for image in &chosen {
-                build::ensure(&engine, image, &|line| eprintln!("{line}")).await?;
+                build::ensure(&engine, image, &|line| tell!("{line}")).await?;
             }
         }
         show(&engine, args.json).await
@@ -78,7 +78,7 @@ async fn show(engine: &Engine, as_json: bool) -> Result<u8> {
         output::print(&format!("{:#}", json!({ "images": list })));
     } else {
         output::print(&table.build().with(Style::blank()).to_string());
-        eprintln!(
+        tell!(
             "\nA run builds what it needs; `fencepost images --build` builds the defaults now, `fencepost images all` everything."
         );
     }

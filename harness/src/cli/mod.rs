@@ -5,6 +5,7 @@ mod clean;
 mod doctor;
 mod explore;
 mod images;
+mod interrupt;
 mod list;
 pub mod output;
 mod replay;
@@ -85,11 +86,11 @@ struct ExploreArgs {
     #[command(flatten)]
     run: RunArgs,
     /// How many seeds, from --seed on [default first: 1]
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
     /// Threads [default: one a core]
     #[arg(long, value_name = "N")]
-    jobs: Option<usize>,
+    jobs: Option<std::num::NonZeroUsize>,
     /// Go on after the first violation and count them all
     #[arg(long)]
     count: bool,
@@ -355,7 +356,7 @@ pub fn main() -> ExitCode {
     };
     result.map_or_else(
         |error| {
-            eprintln!("error: {error}");
+            tell!("error: {error}");
             ExitCode::from(error.exit_code())
         },
         ExitCode::from,

@@ -19,7 +19,7 @@ use crate::{
 
 /// The first lines: where, what, with which seed and faults. On stderr.
 pub fn announce(experiment: &Experiment, engine: &Engine) {
-    eprintln!(
+    tell!(
         "{} on docker (engine {}): {} server(s), {} clients, TTL {:?}, {:?}, seed {}",
         experiment.recipe.name,
         engine.facts.engine,
@@ -30,18 +30,18 @@ pub fn announce(experiment: &Experiment, engine: &Engine) {
         experiment.seed
     );
     if !experiment.sim.is_default() {
-        eprintln!("[sim] says nothing about real servers: their network and disks are as they are");
+        tell!("[sim] says nothing about real servers: their network and disks are as they are");
     }
     if experiment.schedule.faults.is_empty() {
-        eprintln!("no faults");
+        tell!("no faults");
     } else {
-        eprintln!("faults:\n{}", experiment.schedule.to_string().trim_end());
+        tell!("faults:\n{}", experiment.schedule.to_string().trim_end());
     }
 }
 
 /// The first lines of a simulated run.
 pub fn announce_simulated(experiment: &Experiment) {
-    eprintln!(
+    tell!(
         "{} simulated (store models in virtual time, no real servers): {} server(s), {} clients, TTL {:?}, {:?}, seed {}",
         experiment.recipe.name,
         experiment.nodes,
@@ -51,9 +51,9 @@ pub fn announce_simulated(experiment: &Experiment) {
         experiment.seed
     );
     if experiment.schedule.faults.is_empty() {
-        eprintln!("no faults");
+        tell!("no faults");
     } else {
-        eprintln!("faults:\n{}", experiment.schedule.to_string().trim_end());
+        tell!("faults:\n{}", experiment.schedule.to_string().trim_end());
     }
 }
 

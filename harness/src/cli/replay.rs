@@ -6,12 +6,16 @@ use checkers::verdict::Verdict;
 use reports::judgement::Judgement;
 use serde_json::Value;
 
-use super::{ReplayArgs, RunArgs, output, run, runtime, simulate};
+use super::{
+    ReplayArgs, RunArgs, output,
+    run::{self, sha256},
+    runtime, simulate,
+};
 use crate::{
     error::{Error, Result, exit},
     experiment::{Expectation, Experiment, Flags, On},
     recorder::HISTORY,
-    run::Silent,
+    run::{Silent, Stop},
     store::RunFolder,
 };
 
@@ -38,24 +42,60 @@ fn experiment(file: &Path, on: On) -> Result<Experiment> {
     Experiment::resolve(&file.display().to_string(), &Flags { on: Some(on), ..Flags::default() })
 }
 
+/// In the simulation: the same trace and the same history.
 fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
     let told: Value = json(&read(folder, "run.json")?)?;
-    let Some(trace) = told.pointer("/facts/trace").and_then(Value::as_str) else {
-        return Err(Error::Data(format!("{}: not a simulated run: only those repeat exactly", args.what)));
+    let text = |pointer: &str| told.pointer(pointer).and_then(Value::as_str);
+    let of_run = |why: String| Err(Error::Data(format!("{}: {why}", args.what)));
+    let Some(trace) = text("/facts/trace") else {
+        return of_run(
+            "not a simulated run: only those repeat exactly; --on docker plays its faults to real servers"
+                .into(),
+        );
     };
+    if let Some(why) = text("/stopped") {
+        return of_run(format!(
+            "that run was not carried to its end ({why}): only whole runs repeat exactly"
+        ));
+    }
+    if text("/experiment_sha256").is_some_and(|sha| sha != sha256(&read(folder, FILE).unwrap_or_default())) {
+        let file = file.display();
+        return of_run(format!(
+            "{file} was changed since that run; `fencepost run {file}` runs it as it is now"
+        ));
+    }
+    let history = read(folder, HISTORY)?;
     let run_args = RunArgs::of(&args.what, &args.store);
-    let stored = simulate::store(&args.store, experiment(file, On::Sim)?, Rc::new(Silent))?;
+    let stored = simulate::store(&args.store, experiment(file, On::Sim)?, Rc::new(Silent), Stop::default())?;
     let new_trace = format!("{:016x}", stored.simulated.trace);
     let new_folder = stored.folder.clone();
     simulate::finish(&run_args, stored)?;
-    let same = new_trace == trace && new_folder.read(HISTORY)? == read(folder, HISTORY)?;
-    output::print(&match same {
-        true => format!("simulated: the same run again, trace {trace}\n"),
-        false => format!(
-            "simulated: another run: trace {new_trace}, not {trace}; was it made by another version?\n"
-        ),
-    });
-    Ok(if same { exit::OK } else { exit::INVALID })
+    if new_trace != trace {
+        let (then, now) = (text("/fencepost").unwrap_or("?"), env!("CARGO_PKG_VERSION"));
+        output::print(&format!(
+            "simulated: another run: trace {new_trace}, not {trace}; it was made by another build (fencepost {then}; this is {now})\n"
+        ));
+        return Ok(exit::INVALID);
+    }
+    if let Some(line) = first_difference(&new_folder.read(HISTORY)?, &history) {
+        let path = folder.join(HISTORY);
+        return of_run(format!(
+            "the run repeats (trace {trace}), but {} is not what it wrote: it differs from line {line} on; what it wrote is in {}",
+            path.display(),
+            new_folder.path().display()
+        ));
+    }
+    output::print(&format!("simulated: the same run again, trace {trace}\n"));
+    Ok(exit::OK)
+}
+
+/// The first line, from 1, that is not the same in both.
+fn first_difference(one: &str, other: &str) -> Option<usize> {
+    let (mut one, mut other) = (one.split_inclusive('\n'), other.split_inclusive('\n'));
+    (1..).find_map(|line| match (one.next(), other.next()) {
+        (None, None) => Some(None),
+        (left, right) => (left != right).then_some(Some(line)),
+    })?
 }
 
 /// What counts is the first of the checks that the simulation violated: others follow from it, or do not.

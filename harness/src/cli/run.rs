@@ -31,7 +31,7 @@ pub fn main(args: RunArgs) -> Result<u8> {
         On::Sim => simulate::main(&args, experiment),
         On::Auto if runtime::block_on(Engine::connect()).is_err() => {
             let code = simulate::main(&args, experiment)?;
-            eprintln!("{}", output::NO_ENGINE);
+            tell!("{}", output::NO_ENGINE);
             Ok(code)
         }
         On::Auto | On::Docker => runtime::block_on(run(args, experiment)),
@@ -103,7 +103,7 @@ pub(super) fn finish(
     outcome: Outcome,
     facts: &serde_json::Map<String, Value>,
 ) -> Result<u8> {
-    judged.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    judged.notes.iter().for_each(|note| tell!("note: {note}"));
     let mut run = output::run_data(
         experiment,
         folder,
@@ -128,7 +128,7 @@ pub(super) fn finish(
         output::print(&output::table(&run));
     }
     if let Some(failure) = &outcome.failure {
-        eprintln!("error: {}", failure.of_a_run());
+        tell!("error: {}", failure.of_a_run());
         return Ok(failure.exit_code());
     }
     Ok(if outcome.interrupted { exit::INTERRUPTED } else { output::exit_code(&run.judgement) })
@@ -166,6 +166,7 @@ pub(super) fn run_json(
         "recipe": experiment.recipe.name,
         "system": experiment.system().name,
         "seed": experiment.seed,
+        "experiment_sha256": sha256(&folder.read("experiment.toml")?),
         "ended": jiff::Timestamp::now().to_string(),
         "nodes": outcome.nodes,
         "schedule": experiment.schedule,
@@ -175,6 +176,12 @@ pub(super) fn run_json(
         "facts": facts,
     });
     serde_json::to_string_pretty(&json).map_err(|error| Error::Harness(error.to_string()))
+}
+
+/// In hexadecimal.
+pub(super) fn sha256(text: &str) -> String {
+    use sha2::Digest;
+    sha2::Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The first Ctrl-C (or SIGTERM) stops in good order, the second forces.
@@ -193,7 +200,7 @@ fn listen_for_interrupts(stop: Stop) {
                 _ = terminate.recv() => {}
             }
             stop.request();
-            eprintln!(
+            tell!(
                 "{}",
                 if stop.is_forced() {
                     "forced"

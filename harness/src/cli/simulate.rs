@@ -2,12 +2,12 @@
 
 use std::{path::Path, rc::Rc};
 
-use super::{RunArgs, output, run};
+use super::{RunArgs, interrupt, output, run};
 use crate::{
     error::{Error, Result},
     experiment::{Experiment, On},
     recorder::Recorder,
-    run::{Progress, Silent, judge, progress::Shown},
+    run::{Progress, Silent, Stop, judge, progress::Shown},
     sim::run::{Simulated, WORLD, simulate},
     store::RunFolder,
     stored::version,
@@ -18,13 +18,24 @@ pub const MESSAGES: &str = "messages.jsonl";
 
 /// Runs the experiment in the simulation and returns the exit code that its verdict asks for.
 pub fn main(args: &RunArgs, experiment: Experiment) -> Result<u8> {
-    let experiment = Experiment { on: On::Sim, ..experiment };
+    let experiment = Experiment { on: On::Sim, ..without_image(experiment)? };
     if !args.json {
         output::announce_simulated(&experiment);
     }
     let progress: Rc<dyn Progress> = if args.json { Rc::new(Silent) } else { Rc::new(Shown::new()) };
-    let stored = store(&args.store, experiment, progress)?;
+    let stop = Stop::by(interrupt::listen("stopping: judging what there is; once more to force"));
+    let stored = store(&args.store, experiment, progress, stop)?;
     finish(args, stored)
+}
+
+/// Fails for an experiment that names an image.
+pub fn without_image(experiment: Experiment) -> Result<Experiment> {
+    match &experiment.image {
+        None => Ok(experiment),
+        Some(image) => Err(Error::Usage(format!(
+            "--image: {image} cannot be simulated: --version says which version's contract is modelled"
+        ))),
+    }
 }
 
 /// A simulated run with its files.
@@ -38,12 +49,12 @@ pub struct Stored {
 }
 
 /// Runs an experiment and leaves its history, its log and its messages in the store.
-pub fn store(store: &Path, experiment: Experiment, progress: Rc<dyn Progress>) -> Result<Stored> {
+pub fn store(store: &Path, experiment: Experiment, progress: Rc<dyn Progress>, stop: Stop) -> Result<Stored> {
     let folder = RunFolder::create(store, &experiment.name)?;
     let experiment = Rc::new(experiment);
     folder.write("experiment.toml", experiment.to_toml()?)?;
     let recorder = Rc::new(Recorder::create(folder.path())?);
-    let simulated = simulate(&experiment, recorder, progress, true);
+    let simulated = simulate(&experiment, recorder, progress, stop, true);
     folder.write(MESSAGES, lines(&simulated)?)?;
     Ok(Stored { folder, experiment, simulated })
 }

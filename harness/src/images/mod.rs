@@ -42,7 +42,7 @@ pub async fn resolve(
             let image = catalog::image(family.images(), version).ok_or_else(|| {
                 Error::Usage(format!("there is no {} {}", family.images(), version.unwrap_or_default()))
             })?;
-            build::ensure(engine, image, &|line| eprintln!("{line}")).await?;
+            build::ensure(engine, image, &|line| tell!("{line}")).await?;
             (image.tag.clone(), catalog::layout(&image.layout).into_iter().cloned().collect())
         }
     };

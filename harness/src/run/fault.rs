@@ -67,7 +67,7 @@ async fn heal<W: World + 'static>(
         run.env.sleep(Duration::from_millis(200)).await;
         healed = run.world.heal(injection).await;
     }
-    let result = if before == FaultResult::Installed { healed.fault.result } else { before };
+    let result = finally(fault.kind, before, healed.fault.result);
     let stop = json!({
         "fault": fault.id,
         "targets": injection.targets,
@@ -79,6 +79,15 @@ async fn heal<W: World + 'static>(
     run.progress.healed(fault, healed.healed);
     if !healed.healed {
         run.fail(format!("fault {} ({fault}) could not be healed", fault.id));
+    }
+}
+
+/// A cut shows at its end whether it met anything; so does a clock that no process had at its beginning.
+fn finally(kind: FaultKind, before: FaultResult, after: FaultResult) -> FaultResult {
+    match (before, after) {
+        (FaultResult::Failed, _) => FaultResult::Failed,
+        (FaultResult::Installed, FaultResult::NoEffect) if kind == FaultKind::Clock => FaultResult::Installed,
+        (_, after) => after,
     }
 }
 

@@ -21,7 +21,7 @@ use workloads::{env::Env, workload::Phase};
 pub use self::{
     judge::{Judged, judge, judge_history, read_history, read_resource},
     progress::{Progress, Silent},
-    stop::Stop,
+    stop::{Interrupts, Stop},
 };
 use crate::{
     error::{Error, Result},

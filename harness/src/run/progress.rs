@@ -59,7 +59,7 @@ impl Shown {
     fn line(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.println(text),
-            None => eprintln!("{text}"),
+            None => tell!("{text}"),
         }
     }
 }
@@ -81,7 +81,7 @@ impl Progress for Shown {
         };
         match &self.bar {
             Some(bar) => bar.set_message(words.to_string()),
-            None => eprintln!("{words}"),
+            None => tell!("{words}"),
         }
     }
 
@@ -101,7 +101,7 @@ impl Progress for Shown {
             Some(bar) => bar.set_message(text),
             None if self.last_line.get().is_none_or(|last| last >= left + PLAIN_EVERY) => {
                 self.last_line.set(Some(left));
-                eprintln!("{text}");
+                tell!("{text}");
             }
             None => {}
         }

@@ -23,6 +23,7 @@ use super::run::try_out;
 use crate::{
     error::{Error, Result},
     experiment::Experiment,
+    run::Interrupts,
 };
 
 /// What to explore.
@@ -37,6 +38,8 @@ pub struct Campaign {
     pub jobs: usize,
     /// Go on after the first violation.
     pub count: bool,
+    /// Ends it early; runs under way are finished.
+    pub stop: Interrupts,
 }
 
 /// A seed whose run broke a promise.
@@ -48,6 +51,26 @@ pub struct Found {
     pub checks: Vec<String>,
 }
 
+/// A seed whose run broke nothing, and of which some check can say nothing certain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// The seed.
+    pub seed: u64,
+    /// The checks that say `unknown`, in the order of reports, with their reasons.
+    pub checks: Vec<(String, String)>,
+}
+
+/// Why runs are unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reason {
+    /// In the check's words.
+    pub why: String,
+    /// The checks that gave it, in the order of reports.
+    pub checks: Vec<String>,
+    /// The seeds of the runs.
+    pub seeds: Vec<u64>,
+}
+
 /// What is known so far.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -55,8 +78,8 @@ pub struct Tally {
     pub runs: u64,
     /// Those that broke a promise, by seed.
     pub found: Vec<Found>,
-    /// Seeds of those about which nothing certain can be said.
-    pub unknown: Vec<u64>,
+    /// Those about which nothing certain can be said, by seed.
+    pub unknown: Vec<Doubt>,
     /// Virtual time of all runs, nanoseconds.
     pub virtual_ns: u64,
     /// Real time.
@@ -79,6 +102,30 @@ impl Tally {
         counts
     }
 
+    /// Why runs are unknown, the most frequent reason first.
+    pub fn reasons(&self) -> Vec<Reason> {
+        let mut reasons: Vec<Reason> = Vec::new();
+        let told = self.unknown.iter().flat_map(|doubt| doubt.checks.iter().map(|told| (doubt.seed, told)));
+        for (seed, (check, why)) in told {
+            let known = reasons.iter().position(|reason| reason.why == *why).unwrap_or_else(|| {
+                reasons.push(Reason { why: why.clone(), ..Reason::default() });
+                reasons.len() - 1
+            });
+            let Reason { checks, seeds, .. } = &mut reasons[known];
+            if !checks.contains(check) {
+                checks.push(check.clone());
+            }
+            if seeds.last() != Some(&seed) {
+                seeds.push(seed);
+            }
+        }
+        reasons
+            .iter_mut()
+            .for_each(|reason| reason.checks.sort_by_key(|check| reports::violations::rank(check)));
+        reasons.sort_by_key(|reason| std::cmp::Reverse(reason.seeds.len()));
+        reasons
+    }
+
     /// Runs a second.
     pub fn speed(&self) -> f64 {
         self.runs as f64 / self.elapsed.as_secs_f64().max(1e-9)
@@ -99,9 +146,9 @@ pub fn with_seed(base: &Experiment, seed: u64) -> Result<Experiment> {
 
 /// Runs the campaign; `tell` hears of every run that ends.
 ///
-/// # Errors
-/// A run failed in the harness, which says nothing about the recipe and ends the campaign.
-pub fn explore(campaign: &Campaign, mut tell: impl FnMut(&Tally)) -> Result<Tally> {
+/// With what was found comes a failure of the harness in one of the runs, which says nothing about the recipe and ends
+/// the campaign.
+pub fn explore(campaign: &Campaign, mut tell: impl FnMut(&Tally)) -> (Tally, Result<()>) {
     let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     let (sender, results) = mpsc::channel();
     let begun = Instant::now();
@@ -112,7 +159,8 @@ pub fn explore(campaign: &Campaign, mut tell: impl FnMut(&Tally)) -> Result<Tall
             scope.spawn(move || {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= campaign.seeds || stop.load(Ordering::Relaxed) {
+                    let stopped = stop.load(Ordering::Relaxed) || campaign.stop.is_requested();
+                    if number >= campaign.seeds || stopped {
                         return;
                     }
                     if sender.send(one(&campaign.base, campaign.first + number)).is_err() {
@@ -130,42 +178,48 @@ pub fn explore(campaign: &Campaign, mut tell: impl FnMut(&Tally)) -> Result<Tall
                     tally.elapsed = begun.elapsed();
                     tell(&tally);
                 }
-                Err(error) => failed = Some(error),
+                Err(error) => _ = failed.get_or_insert(error),
             }
             if failed.is_some() || (!campaign.count && !tally.found.is_empty()) {
                 stop.store(true, Ordering::Relaxed);
             }
         }
         tally.found.sort_by_key(|found| found.seed);
-        tally.unknown.sort_unstable();
+        tally.unknown.sort_by_key(|doubt| doubt.seed);
         tally.elapsed = begun.elapsed();
-        failed.map_or(Ok(tally), Err)
+        (tally, failed.map_or(Ok(()), Err))
     })
 }
 
 struct One {
     seed: u64,
     verdict: Verdict,
-    checks: Vec<String>,
+    /// The checks with that verdict, and why.
+    checks: Vec<(String, String)>,
     time_ns: u64,
 }
 
 fn one(base: &Experiment, seed: u64) -> Result<One> {
     let tried = try_out(&Rc::new(with_seed(base, seed)?))?;
     let judgement = tried.judged.judgement;
-    let violated = judgement.checks.iter().filter(|(_, check)| check.verdict == Verdict::Invalid);
-    let mut checks: Vec<String> = violated.map(|(name, _)| name.clone()).collect();
-    checks.sort_by_key(|check| reports::violations::rank(check));
-    Ok(One { seed, verdict: judgement.verdict, checks, time_ns: tried.time_ns })
+    let verdict = judgement.verdict;
+    let of_verdict = judgement.checks.into_iter().filter(|(_, check)| check.verdict == verdict);
+    let mut checks: Vec<_> =
+        of_verdict.map(|(name, check)| (name, check.reason.unwrap_or_default())).collect();
+    checks.sort_by_key(|(check, _)| reports::violations::rank(check));
+    Ok(One { seed, verdict, checks, time_ns: tried.time_ns })
 }
 
 impl Tally {
     fn take(&mut self, run: One) {
+        let One { seed, verdict, checks, time_ns } = run;
         self.runs += 1;
-        self.virtual_ns += run.time_ns;
-        match run.verdict {
-            Verdict::Invalid => self.found.push(Found { seed: run.seed, checks: run.checks }),
-            Verdict::Unknown => self.unknown.push(run.seed),
+        self.virtual_ns += time_ns;
+        match verdict {
+            Verdict::Invalid => {
+                self.found.push(Found { seed, checks: checks.into_iter().map(|(name, _)| name).collect() });
+            }
+            Verdict::Unknown => self.unknown.push(Doubt { seed, checks }),
             Verdict::Valid => {}
         }
     }
@@ -195,6 +249,27 @@ mod tests {
         let (_, low, high) = wilson(0, 2000);
         assert!(low < 1e-9 && (high - 0.001_917).abs() < 0.000_01);
         assert_eq!(wilson(0, 0), (0.0, 0.0, 1.0));
+    }
+
+    #[test]
+    fn reasons_name_their_checks_and_seeds() {
+        let doubt = |seed, checks: &[(&str, &str)]| Doubt {
+            seed,
+            checks: checks.iter().map(|(check, why)| ((*check).to_owned(), (*why).to_owned())).collect(),
+        };
+        let unknown = vec![
+            doubt(3, &[("liveness", "late")]),
+            doubt(4, &[("exclusion", "no pause"), ("liveness", "no pause")]),
+            doubt(9, &[("token", "no pause")]),
+        ];
+        let reason = |why: &str, checks: &[&str], seeds: &[u64]| Reason {
+            why: why.to_owned(),
+            checks: checks.iter().map(|check| (*check).to_owned()).collect(),
+            seeds: seeds.to_vec(),
+        };
+        let tally = Tally { unknown, ..Tally::default() };
+        let no_pause = reason("no pause", &["exclusion", "token", "liveness"], &[4, 9]);
+        assert_eq!(tally.reasons(), [no_pause, reason("late", &["liveness"], &[3])]);
     }
 
     #[test]

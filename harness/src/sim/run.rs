@@ -36,6 +36,7 @@ pub fn simulate(
     experiment: &Rc<Experiment>,
     recorder: Rc<Recorder>,
     progress: Rc<dyn Progress>,
+    stop: Stop,
     record_messages: bool,
 ) -> Simulated {
     let sim = Sim::new(experiment.seed);
@@ -43,7 +44,7 @@ pub fn simulate(
         sim.record_messages();
     }
     let world = Rc::new(SimWorld::new(&sim));
-    let run = Run::new(world.clone(), experiment.clone(), recorder, Stop::default(), progress);
+    let run = Run::new(world.clone(), experiment.clone(), recorder, stop, progress);
     let ended = sim.block_on(async move { run.go().await });
     let outcome = ended.unwrap_or_else(|stuck| Outcome {
         failure: Some(Error::Harness(format!("the simulation is stuck: {stuck}"))),
@@ -94,7 +95,7 @@ pub struct Tried {
 /// The harness failed: the run says nothing about the recipe.
 pub fn try_out(experiment: &Rc<Experiment>) -> Result<Tried> {
     let recorder = Rc::new(Recorder::in_memory());
-    let simulated = simulate(experiment, recorder.clone(), Rc::new(Silent), false);
+    let simulated = simulate(experiment, recorder.clone(), Rc::new(Silent), Stop::default(), false);
     if let Some(why) = &simulated.outcome.failure {
         return Err(Error::Harness(format!("seed {}: {why}", experiment.seed)));
     }

@@ -7,7 +7,11 @@ use checkers::{history::EventKind, verdict::Verdict};
 use nemesis::{schedule::ScheduledFault, target::Target};
 
 use super::run::try_out;
-use crate::{error::Result, experiment::Experiment};
+use crate::{
+    error::Result,
+    experiment::{Experiment, SimTable},
+    run::Interrupts,
+};
 
 /// What is small, most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +22,8 @@ pub struct Size {
     pub clients: u32,
     /// Faults that leave to chance which client they hit: the holder says more, and is found on real servers too.
     pub chance: usize,
+    /// Settings of the network and disks that are not the quiet default.
+    pub network: usize,
     /// Operations begun until the violation is complete.
     pub operations: usize,
     /// Length of the run in milliseconds.
@@ -49,7 +55,7 @@ const SEEDS_LAST: u64 = 100;
 /// Early moments at which a fault is tried, so that little happens before it, milliseconds.
 const EARLY_MS: [u64; 3] = [20, 60, 180];
 
-/// Shrinks a run that violates `check`, with at most `runs_max` runs; `tell` hears of every progress.
+/// Shrinks a run that violates `check`, with at most `runs_max` runs, or until it is interrupted; `tell` hears of every progress.
 /// `None`: the run does not violate it.
 ///
 /// # Errors
@@ -58,12 +64,13 @@ pub fn shrink(
     start: &Experiment,
     check: &str,
     runs_max: u32,
+    stop: &Interrupts,
     mut tell: impl FnMut(&Failing),
 ) -> Result<Option<Failing>> {
     let mut runs = 0;
     let mut run = |candidate: Experiment| -> Result<Option<Failing>> {
         runs += 1;
-        if runs > runs_max { Ok(None) } else { failing(candidate, check) }
+        if runs > runs_max || stop.is_requested() { Ok(None) } else { failing(candidate, check) }
     };
     let Some(mut best) = run(Experiment { scheduled: true, by_flags: false, ..start.clone() })? else {
         return Ok(None);
@@ -98,6 +105,7 @@ fn candidates(from: &Failing) -> Vec<Experiment> {
     {
         list.extend(seeds(base, 0..SEEDS, |new| new.clients = clients));
     }
+    list.extend(quieter(&base.sim).into_iter().map(|sim| with(base, |new| new.sim = sim)));
     for index in (0..faults.len()).filter(|index| is_chance(&faults[*index])) {
         list.extend(seeds(base, 0..SEEDS, |new| new.schedule.faults[index].target = Target::Holder));
     }
@@ -126,9 +134,41 @@ fn seeds(
     more.map(move |more| {
         with(base, |new| {
             change(new);
-            new.seed = base.seed + more;
+            new.seed = base.seed.wrapping_add(more);
         })
     })
+}
+
+/// The network and disks with fewer of their settings changed: none, then each but one.
+fn quieter(sim: &SimTable) -> Vec<SimTable> {
+    let quiet = SimTable::default();
+    let mut list = vec![
+        quiet,
+        SimTable { loss_ppm: quiet.loss_ppm, ..*sim },
+        SimTable { duplicate_ppm: quiet.duplicate_ppm, ..*sim },
+        SimTable { reorder_ppm: quiet.reorder_ppm, ..*sim },
+        SimTable { delay_us: quiet.delay_us, ..*sim },
+        SimTable { jitter_us: quiet.jitter_us, ..*sim },
+        SimTable { power_cut: quiet.power_cut, ..*sim },
+    ];
+    list.retain(|other| other != sim);
+    list
+}
+
+/// How many settings of the network and disks are not the default.
+fn changed(sim: &SimTable) -> usize {
+    let quiet = SimTable::default();
+    [
+        sim.loss_ppm != quiet.loss_ppm,
+        sim.duplicate_ppm != quiet.duplicate_ppm,
+        sim.reorder_ppm != quiet.reorder_ppm,
+        sim.delay_us != quiet.delay_us,
+        sim.jitter_us != quiet.jitter_us,
+        sim.power_cut != quiet.power_cut,
+    ]
+    .into_iter()
+    .filter(|changed| *changed)
+    .count()
 }
 
 /// Whether it hits a client at random, where its kind can aim at the holder.
@@ -170,6 +210,7 @@ fn failing(experiment: Experiment, check: &str) -> Result<Option<Failing>> {
         faults: faults.len(),
         clients: experiment.clients,
         chance: faults.iter().filter(|fault| is_chance(fault)).count(),
+        network: changed(&experiment.sim),
         operations: tried.judged.history.events().filter(begun).count(),
         time_ms: experiment.time.as_millis() as u64,
         faults_ms: faults.iter().map(weight).sum(),

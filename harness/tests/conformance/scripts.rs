@@ -1,6 +1,6 @@
 //! Random calls, the same for the same seed, and what they answered.
 
-use std::{fmt::Debug, rc::Rc, time::Duration};
+use std::time::Duration;
 
 use harness::sim::rng::Rng;
 use workloads::{
@@ -10,12 +10,11 @@ use workloads::{
         zookeeper::{Answer, CreateMode, Stat, ZkApi},
     },
     env::Env,
-    error::{OpError, OpResult},
 };
 
+use crate::place::told;
+
 const STEPS: usize = 80;
-/// What a call may take here, less than a client's own limit.
-const LIMIT: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(60);
 
 static COMPARE_AND_DELETE: Script = Script {
@@ -27,25 +26,7 @@ static COMPARE_AND_DELETE: Script = Script {
     },
 };
 
-static SET_NX: Script = Script {
-    name: "set-nx",
-    lua: "if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', 60000) then return 1 else return false end",
-    rust: |keys, names, args| match keys.set_nx(names[0], args[0], LONG) {
-        true => Value::Integer(1),
-        false => Value::Nil,
-    },
-};
-
-/// The answer, or the kind of error: the words of an error are the client's own.
-fn told(what: &str, outcome: OpResult<impl Debug>) -> String {
-    match outcome {
-        Ok(answer) => format!("{what}: {answer:?}"),
-        Err(OpError::Definite(_)) => format!("{what}: definite failure"),
-        Err(OpError::Indeterminate(_)) => format!("{what}: indeterminate"),
-    }
-}
-
-pub async fn redis(redis: &dyn RedisApi, seed: u64) -> Vec<String> {
+pub async fn redis(env: &Env, redis: &dyn RedisApi, seed: u64) -> Vec<String> {
     let rng = Rng::new(seed, 1);
     let mut log = Vec::new();
     for key in ["a", "b"] {
@@ -65,58 +46,8 @@ pub async fn redis(redis: &dyn RedisApi, seed: u64) -> Vec<String> {
             assert_eq!(redis.set_nx_px(&format!("{seed}t"), "1", Duration::from_millis(1)).await, Ok(true));
         }
     }
-    // A fast server is through with the second half within that millisecond.
-    let late = redis.time().await.expect("the time") + 5000;
-    while redis.time().await.expect("the time") < late {}
+    env.sleep(Duration::from_millis(10)).await;
     log.push(told("expired", redis.get(&format!("{seed}t")).await));
-    log
-}
-
-/// A primary and its replica, which is promoted by `promote` while the primary, by `pause`, stands still.
-pub async fn replication(
-    env: &Env,
-    primary: &dyn RedisApi,
-    open_replica: impl AsyncFn() -> Rc<dyn RedisApi>,
-    pause: impl FnOnce(),
-    promote: impl FnOnce(),
-) -> Vec<String> {
-    let replica = open_replica().await;
-    assert_eq!(primary.set_nx_px("linked", "1", LONG).await, Ok(true));
-    while primary.wait(1, Duration::from_millis(200)).await != Ok(1) {
-        env.sleep(Duration::from_millis(100)).await;
-    }
-    let short = Duration::from_millis(300);
-    assert_eq!(primary.set_nx_px("short", "1", short).await, Ok(true));
-    let mut log = vec![
-        told("set", primary.set_nx_px("a", "1", LONG).await),
-        told("wait for one", primary.wait(1, LIMIT).await),
-        told("wait for two", primary.wait(2, Duration::from_millis(100)).await),
-        told("role of the primary", primary.role().await),
-    ];
-    pause();
-    log.extend([
-        told("role of the replica", replica.role().await),
-        told("get", replica.get("a").await),
-        told("ttl", replica.pttl("a").await.map(|left| left.map(|left| left > LONG / 2))),
-        told("set", replica.set_nx_px("b", "1", LONG).await),
-        told("del", replica.del("a").await),
-        told("wait", replica.wait(0, LIMIT).await),
-        told("a script that writes", replica.eval(&COMPARE_AND_DELETE, &["a"], &["1"]).await),
-        told("a script that does not", replica.eval(&COMPARE_AND_DELETE, &["a"], &["2"]).await),
-        told("acquire what is held", replica.eval(&SET_NX, &["a"], &["2"]).await),
-    ]);
-    env.sleep(short * 2).await;
-    log.push(told("expired", replica.get("short").await));
-    log.push(told("expired", replica.pttl("short").await));
-    promote();
-    env.sleep(short).await;
-    let promoted = open_replica().await;
-    log.extend([
-        told("role of the promoted", promoted.role().await),
-        told("still held", promoted.set_nx_px("a", "2", LONG).await),
-        told("free", promoted.set_nx_px("short", "2", LONG).await),
-        told("wait", promoted.wait(0, LIMIT).await),
-    ]);
     log
 }
 

@@ -10,7 +10,7 @@ pub(super) fn top(run: &RunData) -> Markup {
     html! {
         header {
             div.bar {
-                p.identity { b { (judgement.experiment) } " on " (judgement.world)
+                p.identity { b { (judgement.experiment) } " on " (words::world(judgement))
                     @if let Some(version) = &judgement.version { " · version " (version) }
                     @if let Some(seed) = judgement.seed { " · seed " (seed) }
                 }

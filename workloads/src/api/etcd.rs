@@ -152,7 +152,7 @@ pub struct LeaderKey {
 #[async_trait(?Send)]
 pub trait EtcdWatch {
     /// The next changes, in order, waiting as long as it takes; dropping the call loses nothing.
-    /// `Definite`: the server ended the watch (its revision was compacted, or it lost its leader). `Indeterminate`: the connection broke.
+    /// `Definite`: its revision was compacted. `Indeterminate`: the server lost its leader, or the connection broke.
     async fn next(&mut self) -> OpResult<Vec<WatchEvent>>;
 }
 

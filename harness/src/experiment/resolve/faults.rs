@@ -1,6 +1,7 @@
 //! The faults: asked for, drawn or given.
 
 use nemesis::{
+    kind::{FaultKind, partition::From},
     plan::{FaultsTable, Plan, PlanError},
     schedule::Schedule,
     target::Target,
@@ -15,7 +16,17 @@ use crate::{
 };
 
 /// The faults asked for.
-pub fn plan(file: &ExperimentFile, flags: &Flags, place: &Place<'_>) -> Result<Plan> {
+pub fn plan(file: &ExperimentFile, flags: &Flags, system: &System, place: &Place<'_>) -> Result<Plan> {
+    let mut plan = asked(file, flags, place)?;
+    // Where servers never talk to each other, a cut between them meets no packet.
+    let cuts = plan.faults.iter_mut().filter(|spec| spec.kind == FaultKind::Partition);
+    cuts.filter(|spec| are_strangers(system) && spec.target.is_servers()).for_each(|spec| {
+        spec.from.get_or_insert(From::All);
+    });
+    Ok(plan)
+}
+
+fn asked(file: &ExperimentFile, flags: &Flags, place: &Place<'_>) -> Result<Plan> {
     if let Some(text) = &flags.faults {
         let text = if text == "none" { "" } else { text };
         return text.parse().map_err(|error: PlanError| Error::Usage(format!("--faults: {error}")));
@@ -27,11 +38,15 @@ pub fn plan(file: &ExperimentFile, flags: &Flags, place: &Place<'_>) -> Result<P
         .map_err(|error: PlanError| place.wrong(span, "faults", &error.to_string()))
 }
 
+/// Servers that know nothing of each other.
+fn are_strangers(system: &System) -> bool {
+    system.name == "redis-independent"
+}
+
 /// A system without a leader has none to hit.
 pub fn check_targets(plan: &Plan, system: &System, file: &ExperimentFile, place: &Place<'_>) -> Result<()> {
-    let leaderless = system.name == "redis-independent";
     let leader = plan.faults.iter().find(|spec| spec.target == Target::Leader);
-    match leader.filter(|_| leaderless) {
+    match leader.filter(|_| are_strangers(system)) {
         None => Ok(()),
         Some(spec) => {
             let message =

@@ -120,7 +120,7 @@ impl Experiment {
         let version = version(file, flags, system, place)?;
         let settings = settings(file, flags, recipe, system, nodes, place)?;
         let seed = flags.seed.or(file.seed).unwrap_or_else(random_seed);
-        let faults = plan(file, flags, place)?;
+        let faults = plan(file, flags, system, place)?;
         check_targets(&faults, system, file, place)?;
         let (schedule, scheduled) = schedule(file, flags, &faults, seed, time_ms, ttl_ms, place)?;
         let rates = rates(file, flags, recipe, place)?;

@@ -168,7 +168,6 @@ impl EtcdWatch for Watch {
     async fn next(&mut self) -> OpResult<Vec<WatchEvent>> {
         match self.caller.next_of(self.id).await? {
             Say::Events(events) => Ok(events),
-            Say::Failed(Failure::NoLeader) => Err(OpError::Definite(NO_LEADER.into())),
             Say::Failed(failure) => Err(begun(failure)),
             other => unexpected(&other),
         }

@@ -323,21 +323,21 @@ impl Server {
     }
 
     async fn watch(&self, key: &str, from: i64, reply: &Responder<Say>) {
-        let mut position = {
+        let (from, mut position) = {
             let store = self.store.borrow();
             let from = if from == 0 { store.revision() + 1 } else { from };
-            store.position(from)
+            (from, store.position(from))
         };
         // The answer to the request itself: the watch stands.
         reply.send(Say::Events(Vec::new()));
         loop {
-            let (events, next) = self.store.borrow().events(key, position);
+            let (events, next) = self.store.borrow().events(key, position, from);
             position = next;
             if !events.is_empty() {
                 reply.send(Say::Events(events));
             }
             let more = self.log.until(|| {
-                self.store.borrow().events(key, position).1 > position || self.log.leader().is_none()
+                self.store.borrow().events(key, position, from).1 > position || self.log.leader().is_none()
             });
             tokio::select! {
                 biased;

@@ -94,13 +94,14 @@ impl Store {
         self.past.partition_point(|(at, _)| *at < revision)
     }
 
-    /// Events on `key` from a position on, and the next position.
-    pub(super) fn events(&self, key: &str, from: usize) -> (Vec<WatchEvent>, usize) {
-        let of_key = |event: &&WatchEvent| match event {
+    /// Events on `key` from a position and a revision on, and the next position.
+    pub(super) fn events(&self, key: &str, from: usize, revision: i64) -> (Vec<WatchEvent>, usize) {
+        let of_key = |event: &WatchEvent| match event {
             WatchEvent::Put(kv) => kv.key == key,
             WatchEvent::Delete { key: deleted, .. } => deleted == key,
         };
-        let events = self.past[from..].iter().map(|(_, event)| event).filter(of_key).cloned().collect();
+        let wanted = |(at, event): &&(i64, WatchEvent)| *at >= revision && of_key(event);
+        let events = self.past[from..].iter().filter(wanted).map(|(_, event)| event.clone()).collect();
         (events, self.past.len())
     }
 
@@ -250,7 +251,7 @@ mod tests {
         let from = store.position(4);
         store.apply(&Change::Revoke(7)).unwrap();
         assert_eq!(store.range(&range("", true)).keys.len(), 2, "b had left the lease");
-        assert_eq!(store.events("a", from).0, [WatchEvent::Delete { key: "a".into(), mod_revision: 4 }]);
+        assert_eq!(store.events("a", from, 4).0, [WatchEvent::Delete { key: "a".into(), mod_revision: 4 }]);
         assert_eq!(store.apply(&Change::Revoke(7)), Err(LEASE_NOT_FOUND));
     }
 }

@@ -80,6 +80,12 @@ impl<S: Payload> Writer<S> {
 }
 
 impl<R: Payload> Reader<R> {
+    /// Whether the peer's end has arrived; messages before it may still be there to be received.
+    pub fn has_ended(&self) -> bool {
+        let (net, core) = (self.end.core.net.borrow(), &self.end.core);
+        net.streams.get(self.end.incoming as usize).is_some_and(|stream| stream.has_ended(core.now()))
+    }
+
     /// The next message. Only one task may wait at a time.
     pub async fn recv(&self) -> Result<R, Closed> {
         poll_fn(|context| self.poll_recv(context)).await

@@ -46,6 +46,11 @@ impl Stream {
         self.reader.wake();
     }
 
+    /// Whether the end has arrived; messages before it may still be there to be received.
+    pub(super) fn has_ended(&self, now: u64) -> bool {
+        matches!(self.in_flight.back(), Some((arrival, Packet::Fin)) if *arrival <= now)
+    }
+
     /// Takes the next packet off; the end stays where it is.
     pub(super) fn poll_packet(&mut self, now: u64, context: &Context<'_>) -> Poll<Packet> {
         match self.in_flight.front() {

@@ -87,6 +87,10 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
         if let Some(reason) = self.finished.get() {
             return Err(OpError::Definite(format!("the connection is finished: {reason}")));
         }
+        // A real client looks whether its peer is there still before it sends.
+        if self.connection.reader.has_ended() {
+            return Err(OpError::Definite("the connection is closed: not sent".into()));
+        }
         let id = self.listen();
         self.connection.writer.send(Ask::Call(id, request));
         Ok(Pending { caller: self, id, answered: Cell::new(false), kept: Cell::new(false) })
@@ -111,7 +115,7 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
 
     /// Whether calls still go out.
     pub fn is_finished(&self) -> bool {
-        self.finished.get().is_some()
+        self.finished.get().is_some() || self.connection.reader.has_ended()
     }
 
     /// Closes the connection towards the server.

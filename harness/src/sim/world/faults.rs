@@ -1,6 +1,6 @@
 //! Faults on simulated nodes, with the evidence that containers would leave.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use nemesis::{
     evidence::{Evidence, FaultResult},
@@ -49,8 +49,7 @@ impl SimWorld {
         let mut evidence = Evidence::new();
         let mut healed = true;
         for cut in &injection.cuts {
-            let packets = self.mend(fault.id, cut);
-            evidence.insert(cut.node.clone(), json!({ "packets": packets }));
+            evidence.insert(cut.node.clone(), self.mend(fault.id, cut));
         }
         for target in &injection.targets {
             let left = self.end_of(target, injection);
@@ -84,8 +83,8 @@ impl SimWorld {
             evidence.insert(target.clone(), json!({ "after": after }));
         }
         let result = match fault.kind {
-            FaultKind::Partition => result_of(fault.kind, &evidence),
-            _ => FaultResult::Installed,
+            FaultKind::Partition | FaultKind::Clock => result_of(fault.kind, &evidence),
+            FaultKind::Pause | FaultKind::Kill => FaultResult::Installed,
         };
         Healed { fault: Applied { at: self.run_time(), result, evidence }, healed }
     }
@@ -122,13 +121,14 @@ impl SimWorld {
         starts
     }
 
-    /// Each direction that a cut stops: from whom, to whom.
-    fn ways(&self, cut: &Cut) -> Vec<(Node, Node)> {
+    /// What a cut stops: for each peer the ways, and what each would be called as seen by the cut-off node.
+    fn ways(&self, cut: &Cut) -> Vec<(String, &'static str, Node, Node)> {
         let Some(node) = self.node(&cut.node) else { return Vec::new() };
-        let peers = cut.peers.iter().filter_map(|peer| self.node(peer));
+        let peers = cut.peers.iter().filter_map(|name| Some((name, self.node(name)?)));
         peers
-            .flat_map(|peer| {
-                let (out, back) = ((node.clone(), peer.clone()), (peer, node.clone()));
+            .flat_map(|(name, peer)| {
+                let out = (name.clone(), "packets_out", node.clone(), peer.clone());
+                let back = (name.clone(), "packets_in", peer, node.clone());
                 match cut.direction {
                     Direction::In => vec![back],
                     Direction::Out => vec![out],
@@ -140,22 +140,23 @@ impl SimWorld {
 
     fn cut(&self, fault: u32, cut: &Cut) {
         let ways = self.ways(cut);
-        let before = ways.iter().map(|(from, to)| from.packets(to.id()).cut).sum();
+        let before = ways.iter().map(|(_, _, from, to)| from.packets(to.id()).cut).collect();
         self.inner.borrow_mut().packets.insert((fault, cut.node.clone()), before);
-        ways.iter().for_each(|(from, to)| from.cut(to.id()));
+        ways.iter().for_each(|(_, _, from, to)| from.cut(to.id()));
     }
 
-    /// Returns the packets that the cut took. Mends once, however often it is called.
-    fn mend(&self, fault: u32, cut: &Cut) -> u64 {
-        let ways = self.ways(cut);
-        let taken = ways.iter().map(|(from, to)| from.packets(to.id()).cut).sum::<u64>();
-        let Some(before) = self.inner.borrow_mut().packets.remove(&(fault, cut.node.clone())) else {
-            return 0;
-        };
-        ways.iter().for_each(|(from, to)| {
+    /// Shows the packets that the cut took. Mends once, however often it is called.
+    fn mend(&self, fault: u32, cut: &Cut) -> Value {
+        let mut dropped: BTreeMap<String, BTreeMap<&str, u64>> = BTreeMap::new();
+        let before = self.inner.borrow_mut().packets.remove(&(fault, cut.node.clone()));
+        for ((peer, way, from, to), before) in self.ways(cut).into_iter().zip(before.unwrap_or_default()) {
             from.mend(to.id());
-        });
-        taken - before
+            let both = || BTreeMap::from([("packets_in", 0), ("packets_out", 0)]);
+            let of_peer = dropped.entry(peer).or_insert_with(both);
+            of_peer.insert(way, from.packets(to.id()).cut - before);
+        }
+        let packets: u64 = dropped.values().flat_map(BTreeMap::values).sum();
+        json!({ "packets": packets, "dropped": dropped })
     }
 
     fn run_time(&self) -> u64 {
@@ -170,7 +171,7 @@ fn strike(node: &Node, kind: FaultKind, offset_ns: i64) -> Value {
     match kind {
         FaultKind::Pause if node.is_alive() => {
             node.pause();
-            json!({ "state": if node.is_paused() { "T" } else { "R" }, "pids": [pid] })
+            json!({ "state": if node.is_paused() { "T" } else { "R" }, "pids": [pid], "threads": 1 })
         }
         FaultKind::Kill if node.kill() => json!({ "pid": pid, "signal": "SIGKILL" }),
         FaultKind::Pause | FaultKind::Kill => dead(),
@@ -189,14 +190,22 @@ fn clock_evidence(node: &Node, wanted_ns: i64) -> Value {
         true => {
             json!({ "offset_ms": ms(wanted_ns), "pids": [node.starts()], "observed_ms": [ms(node.clock_offset())] })
         }
-        false => json!({ "offset_ms": 0, "note": "its process does not run; the next one will have it" }),
+        false => {
+            json!({ "offset_ms": ms(wanted_ns), "pids": [], "note": "its process does not run; the next one will have it" })
+        }
     }
 }
 
-/// Failed if it failed anywhere, as on containers; a cut shows at its end whether it met anything.
+/// Failed if it failed anywhere, as on containers; a cut shows at its end whether it met anything, and a clock whether
+/// a process had it.
 fn result_of(kind: FaultKind, evidence: &Evidence) -> FaultResult {
-    let idle = |shown: &Value| {
-        kind == FaultKind::Partition && shown["packets"].as_u64().is_some_and(|packets| packets == 0)
+    let idle = |shown: &Value| match kind {
+        FaultKind::Partition => shown["packets"].as_u64().is_some_and(|packets| packets == 0),
+        FaultKind::Clock => {
+            let pids = &shown.get("after").unwrap_or(shown)["pids"];
+            pids.as_array().is_none_or(Vec::is_empty)
+        }
+        FaultKind::Pause | FaultKind::Kill => false,
     };
     match () {
         () if evidence.values().any(|shown| shown.get("error").is_some()) => FaultResult::Failed,

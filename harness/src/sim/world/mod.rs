@@ -49,8 +49,8 @@ struct Inner {
     power_cut: bool,
     /// Faults under way, by node and kind, oldest first, with their clock offset in nanoseconds.
     active: BTreeMap<(String, FaultKind), Vec<(u32, i64)>>,
-    /// Packets that cuts had taken when a partition began, by fault and node.
-    packets: BTreeMap<(u32, String), u64>,
+    /// Packets that cuts had taken on each way when a partition began, by fault and node.
+    packets: BTreeMap<(u32, String), Vec<u64>>,
     facts: Map<String, Value>,
 }
 

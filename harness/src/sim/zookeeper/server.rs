@@ -3,7 +3,7 @@
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet, VecDeque},
-    rc::Rc,
+    rc::{Rc, Weak},
     time::Duration,
 };
 
@@ -70,7 +70,8 @@ pub struct Server {
 struct State {
     tree: RefCell<Tree>,
     tracker: RefCell<Tracker>,
-    links: RefCell<BTreeMap<u64, Rc<Link>>>,
+    /// Each belongs to the task that talks over it, so that it ends with the process.
+    links: RefCell<BTreeMap<u64, Weak<Link>>>,
 }
 
 /// Requests of one connection that wait for those before them.
@@ -147,7 +148,7 @@ impl Server {
 
     /// One connection: one request after the other.
     async fn converse(self: Rc<Self>, link: Rc<Link>, queue: Queue) {
-        self.state.links.borrow_mut().insert(link.id, link.clone());
+        self.state.links.borrow_mut().insert(link.id, Rc::downgrade(&link));
         loop {
             let next = queue.0.borrow_mut().pop_front();
             let Some(Request { body, reply }) = next else {
@@ -217,6 +218,10 @@ impl Server {
             }
             Ask::Connect { .. } => Body::Error(code::BAD_ARGUMENTS),
         };
+        // Who has lost the session to another connection is hung up on without an answer (`FinalRequestProcessor`).
+        if matches!(body, Body::Error(code::SESSION_MOVED)) {
+            return reply.hang_up();
+        }
         reply.send(Say { zxid: self.state.tree.borrow().zxid, body });
         if link.closing.get() {
             reply.hang_up();
@@ -241,7 +246,12 @@ impl Server {
                 let id = (self.node.random() >> 1) as i64;
                 (id, secret(id), Op::Open { timeout_ms })
             }
-            id => (id, password, Op::Attach),
+            id => {
+                // Whoever asks for a session takes it from the connection that has it here, even with a wrong
+                // secret (`ZooKeeperServer.processConnectRequest`).
+                self.state.hang_up(|other| other.session.get() == id);
+                (id, password, Op::Attach)
+            }
         };
         link.session.set(id);
         let outcome = match password == secret(id) {
@@ -347,8 +357,12 @@ fn secret(session: i64) -> Vec<u8> {
 }
 
 impl State {
+    fn links(&self) -> Vec<Rc<Link>> {
+        self.links.borrow().values().filter_map(Weak::upgrade).collect()
+    }
+
     fn hang_up(&self, which: impl Fn(&Link) -> bool) {
-        for link in self.links.borrow().values().filter(|link| which(link)) {
+        for link in self.links().iter().filter(|link| which(link)) {
             if let Some(events) = link.responder() {
                 events.hang_up();
             }
@@ -358,9 +372,9 @@ impl State {
     /// Each watch fires once, and a connection hears of a path's deletion once.
     fn tell_watchers(&self, zxid: i64) {
         let events = self.tree.borrow_mut().take_events();
-        let links = self.links.borrow();
+        let links = self.links();
         for event in &events {
-            for link in links.values() {
+            for link in &links {
                 if link.is_watching(event)
                     && let Some(to) = link.responder()
                 {
@@ -373,7 +387,7 @@ impl State {
             let session = link.session.get();
             link.responder().is_some() && !link.closing.get() && !tree.sessions.contains_key(&session)
         };
-        for link in links.values().filter(|link| ended(link)) {
+        for link in links.iter().filter(|link| ended(link)) {
             link.responder().inspect(Responder::hang_up);
         }
     }

@@ -19,6 +19,11 @@ use crate::{
 /// Faults under way, by node and kind, oldest first: two pauses of one node end with the later one.
 pub type Active = BTreeMap<(String, FaultKind), Vec<(u32, i64)>>;
 
+/// Whether a clock was moved, or set right, in a process that runs: one that was started meanwhile has it too.
+fn has_process(evidence: &Evidence) -> bool {
+    evidence.get("pids").and_then(Value::as_array).is_some_and(|pids| !pids.is_empty())
+}
+
 type Outcomes = Vec<(String, Result<Done, String>)>;
 
 impl DockerWorld {
@@ -38,7 +43,10 @@ impl DockerWorld {
                     .await
             }
         };
-        self.sum_up(outcomes, |_| true)
+        match fault.kind {
+            FaultKind::Clock => self.sum_up(outcomes, has_process),
+            _ => self.sum_up(outcomes, |_| true),
+        }
     }
 
     pub(super) async fn heal_fault(&self, injection: &Injection) -> Healed {
@@ -67,12 +75,18 @@ impl DockerWorld {
                 |evidence: &Evidence| evidence.get("packets").and_then(Value::as_u64).unwrap_or_default() > 0;
             return Healed { fault: self.sum_up(outcomes, touched), healed };
         }
-        let Applied { at, evidence: mut after, .. } = self.sum_up(outcomes, |_| true);
-        if fault.kind != FaultKind::Clock {
+        let is_clock = fault.kind == FaultKind::Clock;
+        let touched = |evidence: &Evidence| !is_clock || has_process(evidence);
+        let Applied { at, result, evidence: mut after } = self.sum_up(outcomes, touched);
+        if !is_clock {
             let held = left.into_iter().filter(|(_, others)| !others.is_empty());
             after.extend(held.map(|(node, others)| (node, json!({ "left_to": others }))));
         }
-        let result = if healed { FaultResult::Installed } else { FaultResult::Failed };
+        let result = match (healed, is_clock) {
+            (false, _) => FaultResult::Failed,
+            (true, true) => result,
+            (true, false) => FaultResult::Installed,
+        };
         // Beside what the start showed, not in its place.
         let evidence = after.into_iter().map(|(node, after)| (node, json!({ "after": after }))).collect();
         Healed { fault: Applied { at, result, evidence }, healed }
