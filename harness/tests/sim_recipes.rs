@@ -139,6 +139,7 @@ fn a_violation_shrinks_and_the_smallest_run_repeats() {
     let smallest =
         shrink(&start, "exclusion", 300, &Interrupts::default(), |_| {}).unwrap().expect("it fails");
     assert_eq!(smallest.size.faults, 1, "{:?}", smallest.size);
+    assert_eq!(smallest.experiment.schedule.faults[0].id, 1, "numbered anew");
     assert!(smallest.size.operations <= 12 && smallest.size.clients == 2, "{:?}", smallest.size);
     let again = try_out(&Rc::new(smallest.experiment)).unwrap();
     assert_eq!(verdict(&again, "exclusion"), Verdict::Invalid);

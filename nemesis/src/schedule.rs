@@ -91,6 +91,11 @@ impl Schedule {
         faults.iter().try_for_each(|fault| fault.check(run_ms))?;
         Ok(Schedule { faults: in_order(faults) })
     }
+
+    /// Puts faults that were changed in order of start and numbers them anew from 1.
+    pub fn reorder(&mut self) {
+        self.faults = in_order(std::mem::take(&mut self.faults));
+    }
 }
 
 impl ScheduledFault {

@@ -193,7 +193,9 @@ fn cut(base: &Experiment, violated_ms: u64) -> Option<Experiment> {
     (new.time < base.time || new.schedule.faults.len() < base.schedule.faults.len()).then_some(new)
 }
 
-fn failing(experiment: Experiment, check: &str) -> Result<Option<Failing>> {
+fn failing(mut experiment: Experiment, check: &str) -> Result<Option<Failing>> {
+    // What is left is numbered as it will be when it is read from its file.
+    experiment.schedule.reorder();
     let tried = try_out(&Rc::new(experiment.clone()))?;
     let result = tried.judged.judgement.checks.get(check);
     let Some(result) = result.filter(|result| result.verdict == Verdict::Invalid) else { return Ok(None) };
