@@ -5,7 +5,7 @@
 //! and fails then if `FENCEPOST_REQUIRE_DOCKER=1`.
 //!
 //! Known differences, each outside of what is compared:
-//! - Session and lease numbers, zxids and their steps, and how long a call takes.
+//! - Session and lease numbers, zxids and their steps, and how long a call or a start takes.
 //! - etcd can compact its past, and a watch from before then is refused. No recipe and no configuration of ours compacts,
 //!   and the model keeps all of its past.
 //! - ZooKeeper's servers notice a dead leader by its broken connections, the model's after the sync limit: the scripts wait

@@ -59,6 +59,11 @@ pub async fn kill(scene: Scene) -> Vec<String> {
     scene.sleep_ms(400).await;
     scene.start(0).await;
     log.push(told("set on the old connection", redis.set_nx_px("late", "1", LONG).await));
+    let serves = async || match scene.redis(LIMIT).await {
+        Ok(redis) => redis.get("long").await.is_ok(),
+        Err(_) => false,
+    };
+    scene.until("redis has loaded its file", serves).await;
     let redis = scene.redis(LIMIT).await.expect("a connection");
     for key in ["long", "short", "deleted", "late"] {
         log.push(told(key, redis.get(key).await));
