@@ -195,8 +195,8 @@ fn a_former_primary_becomes_a_replica_and_loses_what_it_wrote_alone() {
         assert_eq!(cluster.role(0).await, Role::Replica);
         let cut = old.get("a").await;
         assert!(
-            matches!(cut, Err(OpError::Indeterminate(_))) && !old.usable(),
-            "its clients were cut: {cut:?}"
+            matches!(cut, Err(OpError::Definite(_))) && !old.usable(),
+            "its clients were cut, and nothing is sent on what is closed: {cut:?}"
         );
         assert_eq!(cluster.redis(0).await.get("a").await, Ok(None));
         assert_eq!(cluster.named_by(0).await, cluster.named_by(1).await);
