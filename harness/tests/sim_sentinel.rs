@@ -337,7 +337,7 @@ fn a_grant_that_too_few_replicas_have_is_given_up_at_once() {
         let short = |line: &&str| line.contains("of 2 replicas have it");
         let short: Vec<&str> = lines.lines().filter(short).collect();
         let ended = |line: &&str| line.contains("\"fail\"") || line.contains("not given up");
-        assert!(short.iter().all(|line| ended(line)), "{short:#?}");
+        assert!(short.iter().all(ended), "{short:#?}");
         short.len()
     };
     assert!((1..=10).map(given_up).sum::<usize>() > 0, "no partition was met");
