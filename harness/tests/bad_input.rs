@@ -84,6 +84,7 @@ fn of_values() {
     seen.add("no nodes", said(&[], &["run", "etcd/lease-lock", "--nodes", "0"]));
     let waits = ["run", "redis/sentinel", "--set", "wait_replicas=3"];
     seen.add("more replicas than there are", said(&[], &waits));
+    seen.add("no time at all", said(&[], &["run", "redis/sentinel", "--set", "down_after_ms=0"]));
     seen.add("no clients", said_to("--clients 0"));
     seen.add("too many clients", said_to("--clients 101"));
     seen.add("negative clients", said_to("--clients -5"));

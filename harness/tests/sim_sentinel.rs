@@ -326,3 +326,19 @@ fn a_lock_that_every_replica_has_outlives_a_partition_and_one_that_none_has_does
     assert!(broken(0).is_some());
     assert_eq!(broken(2), None);
 }
+
+#[test]
+fn a_grant_that_too_few_replicas_have_is_given_up_at_once() {
+    let given_up = |seed| {
+        let tried = run("partition:leader", &["wait_replicas=2"], seed);
+        let mut text = Vec::new();
+        checkers::history::jsonl::write(&mut text, tried.judged.history.events()).unwrap();
+        let lines = String::from_utf8(text).unwrap();
+        let short = |line: &&str| line.contains("of 2 replicas have it");
+        let short: Vec<&str> = lines.lines().filter(short).collect();
+        let ended = |line: &&str| line.contains("\"fail\"") || line.contains("not given up");
+        assert!(short.iter().all(ended), "{short:#?}");
+        short.len()
+    };
+    assert!((1..=10).map(given_up).sum::<usize>() > 0, "no partition was met");
+}

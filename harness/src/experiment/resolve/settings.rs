@@ -91,8 +91,11 @@ fn check_value(key: &str, value: &str, recipe: &'static RecipeInfo, system: &Sys
         return recipe.settings(&given).map(drop).map_err(|error| error.to_string());
     };
     let number = setting.values.is_empty();
-    if number && value.parse::<u32>().is_err() {
-        return Err(format!("{key} is a whole number, not {value:?}"));
+    match value.parse::<u32>() {
+        Err(_) if number => return Err(format!("{key} is a whole number, not {value:?}")),
+        // Periods and limits all: the servers refuse it too, but later and in words of their own.
+        Ok(0) if number => return Err(format!("{key} is at least 1")),
+        _ => {}
     }
     if !number && !setting.values.contains(&value) {
         let hint = suggest::hint(value, setting.values.iter().copied());
