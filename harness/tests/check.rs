@@ -253,7 +253,8 @@ fn a_search_that_explodes_stops_in_time_and_tells_how_far_it_came() {
     let (code, verdict) = check(&explosive(40), &["--timeout", "2s"]);
     let took = start.elapsed();
     assert_eq!((code, &verdict["verdict"]), (2, &"unknown".into()));
-    assert!(took < Duration::from_secs(8), "{took:?} on a machine that may be busy");
+    // The search itself would take hours; how soon after the limit it ends is a bench's business.
+    assert!(took < Duration::from_secs(60), "{took:?}");
     let reason = verdict["checks"]["linearizability"]["reason"].as_str().expect("a reason");
     assert!(
         reason.contains("time limit") && reason.contains("--timeout") && reason.contains("returns"),
