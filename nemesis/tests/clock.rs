@@ -196,19 +196,30 @@ fn a_program_starts_with_a_moved_clock() {
     assert!(clock::spawn(Command::new("/no/such/program"), 1).is_err());
 }
 
-#[test]
-fn a_paused_process_stays_paused() {
+/// The clock of a process that was paused so often moves, and the process stays paused.
+fn moves_paused(times: u32) {
     if !common::is_root() {
         return;
     }
     let mut helper = Helper::new(2);
     helper.expect(0);
-    process::pause(helper.pid()).unwrap();
+    (0..times).for_each(|_| drop(process::pause(helper.pid()).unwrap()));
     clock::move_tree(helper.pid(), HOUR_NS).unwrap();
     thread::sleep(Duration::from_millis(50));
     assert_eq!(process::stat(helper.pid()).unwrap().state, 'T');
     process::resume(helper.pid()).unwrap();
     helper.expect(HOUR_MS);
+}
+
+#[test]
+fn a_paused_process_stays_paused() {
+    moves_paused(1);
+}
+
+/// The second SIGSTOP waits behind the first: it is delivered once a thread is let go.
+#[test]
+fn a_process_that_was_paused_twice_stays_paused() {
+    moves_paused(2);
 }
 
 #[test]
@@ -236,23 +247,6 @@ fn a_process_may_be_paused_and_resumed_while_its_clock_moves() {
     }
     stop.send(()).unwrap();
     signals.join().unwrap();
-    clock::move_tree(helper.pid(), HOUR_NS).unwrap();
-    thread::sleep(Duration::from_millis(50));
-    assert_eq!(process::stat(helper.pid()).unwrap().state, 'T');
-    process::resume(helper.pid()).unwrap();
-    helper.expect(HOUR_MS);
-}
-
-/// The second SIGSTOP waits behind the first: it is delivered once a thread is let go.
-#[test]
-fn a_process_that_was_paused_twice_stays_paused() {
-    if !common::is_root() {
-        return;
-    }
-    let mut helper = Helper::new(2);
-    helper.expect(0);
-    process::pause(helper.pid()).unwrap();
-    process::pause(helper.pid()).unwrap();
     clock::move_tree(helper.pid(), HOUR_NS).unwrap();
     thread::sleep(Duration::from_millis(50));
     assert_eq!(process::stat(helper.pid()).unwrap().state, 'T');

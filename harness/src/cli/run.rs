@@ -6,7 +6,7 @@ use reports::run::RunData;
 use serde_json::{Value, json};
 use workloads::workload::Workload;
 
-use super::{RunArgs, WorkloadArg, output, runtime, simulate};
+use super::{RunArgs, WorkloadArg, interrupt, output, runtime, simulate};
 use crate::{
     error::{Error, Result, exit},
     experiment::{Experiment, Flags, On},
@@ -186,28 +186,11 @@ pub(super) fn sha256(text: &str) -> String {
 
 /// The first Ctrl-C (or SIGTERM) stops in good order, the second forces.
 fn listen_for_interrupts(stop: Stop) {
-    use tokio::signal::unix::{SignalKind, signal};
-    tokio::task::spawn_local(async move {
-        let (Ok(mut interrupt), Ok(mut terminate)) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-        else {
-            return;
-        };
-        loop {
-            tokio::select! {
-                biased;
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-            stop.request();
-            tell!(
-                "{}",
-                if stop.is_forced() {
-                    "forced"
-                } else {
-                    "stopping: healing, collecting and judging what there is; once more to force"
-                }
-            );
+    tokio::task::spawn_local(interrupt::hear(move || {
+        stop.request();
+        match stop.is_forced() {
+            true => tell!("forced"),
+            false => tell!("stopping: healing, collecting and judging what there is; once more to force"),
         }
-    });
+    }));
 }
