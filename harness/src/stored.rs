@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use crate::{
     cli::output,
     error::{Error, Result},
-    experiment::{Experiment, Flags},
+    experiment::{Experiment, Flags, On},
     run::{Outcome, judge},
+    sim,
     store::RunFolder,
     world::Nodes,
 };
@@ -35,7 +36,9 @@ pub fn judge_run(folder: &RunFolder) -> Result<Rejudged> {
         failure: None,
         interrupted: false,
     };
-    let world = told.get("world").and_then(Value::as_str).unwrap_or("docker");
+    // Without `run.json` the experiment tells: what is stored says where it ran, never `auto`.
+    let planned = if experiment.on == On::Sim { sim::run::WORLD } else { "docker" };
+    let world = told.get("world").and_then(Value::as_str).unwrap_or(planned);
     let mut judged = judge(folder.path(), &experiment, &outcome, world, None)?;
     judged.judgement.stopped = match told.get("stopped") {
         Some(stopped) => stopped.as_str().map(str::to_string),

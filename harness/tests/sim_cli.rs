@@ -72,6 +72,16 @@ fn a_campaign_that_is_interrupted_tells_and_keeps_what_it_found() {
 }
 
 #[test]
+fn shrinking_that_is_interrupted_keeps_the_smallest_so_far() {
+    let folder = folder();
+    let args = "explore redis/redlock --faults clock:any,pause:client --seeds 50 --shrink";
+    let output = interrupted(start(folder.path(), args), "shrunk to");
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("smallest run that violates exclusion"), "{said}");
+}
+
+#[test]
 fn a_simulated_run_that_is_interrupted_is_judged_and_is_no_run_to_replay() {
     let folder = folder();
     let output =
@@ -197,4 +207,40 @@ fn a_report_of_a_simulated_run_says_so_and_shows_its_messages() {
         let (code, said) = self::said(folder.path(), &format!("report store/latest --format {format}"));
         assert!(code == 0 && said.contains("sim"), "{format}: {said}");
     }
+}
+
+#[test]
+fn a_campaign_that_should_find_something_fails_when_it_does_not() {
+    let folder = folder();
+    let (code, said) =
+        said(folder.path(), "explore redis/set-nx --faults none --time 3s --expect invalid --seeds 3");
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("expected to be invalid, and no run was"), "{said}");
+}
+
+#[test]
+fn a_simulated_run_without_its_end_is_still_a_simulated_run() {
+    let folder = folder();
+    let (code, told) = said(folder.path(), "run redis/set-nx --on sim --faults none --time 3s --seed 1");
+    assert_eq!(code, 0, "{told}");
+    for name in ["run.json", "verdict.json"] {
+        fs::remove_file(folder.path().join("store/latest").join(name)).expect("it was written");
+    }
+    let (_, told) = said(folder.path(), "check store/latest");
+    assert!(told.contains("redis/set-nx on sim"), "{told}");
+    let (code, told) = said(folder.path(), "replay store/latest");
+    assert_eq!(code, 65, "{told}");
+    assert!(told.contains("no run that came to its end") && told.contains("fencepost run"), "{told}");
+}
+
+#[test]
+fn half_a_try_on_real_servers_is_no_answer() {
+    let Some(_alone) = support::alone() else { return };
+    let folder = folder();
+    let explored = "explore redis/set-nx --faults pause:holder --time 20s --seeds 5";
+    assert_eq!(said(folder.path(), explored).0, 1);
+    let output = interrupted(start(folder.path(), "replay store/latest --on docker"), "running,");
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(!said.contains("reality"), "{said}");
 }

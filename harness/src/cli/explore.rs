@@ -5,7 +5,7 @@ use std::{rc::Rc, time::Instant};
 use super::{ExploreArgs, interrupt, output, run, simulate};
 use crate::{
     error::{Error, Result, exit},
-    experiment::{Experiment, On},
+    experiment::{Expectation, Experiment, On},
     run::{Silent, Stop},
     sim::{
         explore::{Campaign, Found, Reason, Tally, explore, with_seed},
@@ -35,9 +35,8 @@ pub fn main(args: ExploreArgs) -> Result<u8> {
             tell!("{}", summary(tally));
         }
     });
-    let interrupted = campaign.stop.is_requested();
     output::print(&format!("simulated: {}\n", summary(&tally)));
-    if interrupted {
+    if tally.runs < campaign.seeds && campaign.stop.is_requested() {
         output::print(&format!("interrupted after {} of {} seeds\n", tally.runs, campaign.seeds));
     }
     if tally.found.len() > 1 {
@@ -48,11 +47,20 @@ pub fn main(args: ExploreArgs) -> Result<u8> {
     tally.reasons().iter().for_each(|reason| output::print(&doubt(reason)));
     let code = match tally.found.first() {
         None if tally.unknown.len() as u64 == tally.runs => exit::UNKNOWN,
+        None if expects_violation(&campaign.base) => {
+            output::print("expected to be invalid, and no run was\n");
+            exit::INVALID
+        }
         None => exit::OK,
         Some(found) => show(&args, &campaign, found)?,
     };
     carried_through?;
-    Ok(if interrupted { exit::INTERRUPTED } else { code })
+    Ok(if campaign.stop.is_requested() { exit::INTERRUPTED } else { code })
+}
+
+/// Whether a campaign that finds nothing is not as it should be.
+fn expects_violation(experiment: &Experiment) -> bool {
+    experiment.expect.values().any(|expectation| *expectation == Expectation::Invalid)
 }
 
 /// What to explore, or what is wrong with the flags.

@@ -105,7 +105,7 @@ struct ReplayArgs {
     /// A run's folder, such as store/latest, or its experiment file
     #[arg(value_name = "RUN|FILE.toml")]
     what: String,
-    /// Where: sim repeats the run exactly, docker plays its faults to real servers
+    /// Where: sim, the default, repeats the run exactly; docker plays its faults to real servers
     #[arg(long, value_enum)]
     on: Option<On>,
     /// Where runs are kept

@@ -7,7 +7,7 @@ use reports::judgement::Judgement;
 use serde_json::Value;
 
 use super::{
-    ReplayArgs, RunArgs, output,
+    ReplayArgs, RunArgs, interrupt, output,
     run::{self, sha256},
     runtime, simulate,
 };
@@ -44,9 +44,15 @@ fn experiment(file: &Path, on: On) -> Result<Experiment> {
 
 /// In the simulation: the same trace and the same history.
 fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
+    let of_run = |why: String| Err(Error::Data(format!("{}: {why}", args.what)));
+    if !folder.join("run.json").exists() {
+        return of_run(
+            "no run that came to its end lies beside it; `fencepost run FILE.toml` runs an experiment, and --on docker plays its faults to real servers"
+                .into(),
+        );
+    }
     let told: Value = json(&read(folder, "run.json")?)?;
     let text = |pointer: &str| told.pointer(pointer).and_then(Value::as_str);
-    let of_run = |why: String| Err(Error::Data(format!("{}: {why}", args.what)));
     let Some(trace) = text("/facts/trace") else {
         return of_run(
             "not a simulated run: only those repeat exactly; --on docker plays its faults to real servers"
@@ -66,10 +72,15 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
     }
     let history = read(folder, HISTORY)?;
     let run_args = RunArgs::of(&args.what, &args.store);
-    let stored = simulate::store(&args.store, experiment(file, On::Sim)?, Rc::new(Silent), Stop::default())?;
+    let stop = Stop::by(interrupt::listen("stopping: judging what there is; once more to force"));
+    let stored = simulate::store(&args.store, experiment(file, On::Sim)?, Rc::new(Silent), stop)?;
+    let interrupted = stored.simulated.outcome.interrupted;
     let new_trace = format!("{:016x}", stored.simulated.trace);
     let new_folder = stored.folder.clone();
-    simulate::finish(&run_args, stored)?;
+    let code = simulate::finish(&run_args, stored)?;
+    if interrupted {
+        return Ok(code);
+    }
     if new_trace != trace {
         let (then, now) = (text("/fencepost").unwrap_or("?"), env!("CARGO_PKG_VERSION"));
         output::print(&format!(
@@ -110,9 +121,12 @@ fn on_docker(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
     };
     for number in 1..=TRIES {
         let run_args = RunArgs::of(&args.what, &args.store);
-        runtime::block_on(run::run(run_args, experiment.clone()))?;
-        let real = RunFolder::open(&args.store.join("latest").display().to_string())?;
-        let mut agreed = violated(&real.read(VERDICT)?)?;
+        let real = runtime::block_on(run::run(run_args, experiment.clone()))?;
+        if matches!(real.code, exit::INTERRUPTED | exit::HARNESS | exit::UNAVAILABLE) {
+            // Half a try says nothing of real servers.
+            return Ok(real.code);
+        }
+        let mut agreed = violated(&real.folder.read(VERDICT)?)?;
         agreed.retain(|check| expected.contains(check));
         if agreed.contains(first) {
             output::print(&format!("reality agrees (try {number}): {}\n", agreed.join(", ")));

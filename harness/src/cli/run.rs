@@ -34,8 +34,16 @@ pub fn main(args: RunArgs) -> Result<u8> {
             tell!("{}", output::NO_ENGINE);
             Ok(code)
         }
-        On::Auto | On::Docker => runtime::block_on(run(args, experiment)),
+        On::Auto | On::Docker => runtime::block_on(run(args, experiment)).map(|ran| ran.code),
     }
+}
+
+/// A run on real servers that came to its end, one way or another.
+pub(super) struct Ran {
+    /// The exit code that its verdict asks for, or its failure.
+    pub code: u8,
+    /// Its files.
+    pub folder: RunFolder,
 }
 
 pub(super) fn flags(args: &RunArgs) -> Flags {
@@ -61,7 +69,7 @@ pub(super) fn flags(args: &RunArgs) -> Flags {
 }
 
 /// Runs the experiment on real servers.
-pub(super) async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
+pub(super) async fn run(args: RunArgs, experiment: Experiment) -> Result<Ran> {
     let engine = Engine::connect().await?;
     // Tidying is a courtesy: what cannot be removed now is told by `doctor` and removed by `clean`.
     let _ = clean::remove_abandoned(&engine).await;
@@ -91,7 +99,8 @@ pub(super) async fn run(args: RunArgs, experiment: Experiment) -> Result<u8> {
     let version = stored::version(&json!(facts));
     let judged = judge(folder.path(), &experiment, &outcome, "docker", version)?;
     outcome.phases_ms.insert("check".into(), begun.elapsed().as_secs_f64() * 1000.0);
-    finish(&args, &experiment, &folder, judged, outcome, &facts)
+    let code = finish(&args, &experiment, &folder, judged, outcome, &facts)?;
+    Ok(Ran { code, folder })
 }
 
 /// Writes the reports, prints the result, and chooses the exit code.
