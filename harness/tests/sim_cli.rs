@@ -198,3 +198,16 @@ fn a_report_of_a_simulated_run_says_so_and_shows_its_messages() {
         assert!(code == 0 && said.contains("sim"), "{format}: {said}");
     }
 }
+
+#[test]
+fn equal_runs_leave_equal_messages() {
+    let folder = folder();
+    let messages = || {
+        let (_, said) = said(folder.path(), "run redis/set-nx-fenced --on sim --time 2s --seed 5");
+        fs::read_to_string(folder.path().join("store/latest/messages.jsonl")).expect(&said)
+    };
+    let (first, second) = (messages(), messages());
+    assert!(first.contains("acquire-and-count"), "scripts are named: {first}");
+    assert!(!first.contains("0x") && !first.contains("redis.call"), "and no more than that: {first}");
+    assert!(first == second, "two processes, one seed");
+}
