@@ -84,6 +84,9 @@ fn of_values() {
     seen.add("no nodes", said(&[], &["run", "etcd/lease-lock", "--nodes", "0"]));
     let waits = ["run", "redis/sentinel", "--set", "wait_replicas=3"];
     seen.add("more replicas than there are", said(&[], &waits));
+    let drift = |percent| ["run", "redis/redlock", "--set", percent];
+    seen.add("no drift that a lock outlives", said(&[], &drift("drift_percent=91")));
+    seen.add("drift beyond 32 bits", said(&[], &drift("drift_percent=4294967297")));
     seen.add("no time at all", said(&[], &["run", "redis/sentinel", "--set", "down_after_ms=0"]));
     seen.add("no clients", said_to("--clients 0"));
     seen.add("too many clients", said_to("--clients 101"));
@@ -124,6 +127,10 @@ fn in_files() {
     seen.add(
         "wrong value of a setting in a file",
         said_of("recipe = \"redis/set-nx\"\n[settings]\npersistence = \"somtimes\"\n"),
+    );
+    seen.add(
+        "setting out of range",
+        said_of("recipe = \"redis/redlock\"\n[settings]\ndrift_percent = 4294967297\n"),
     );
     seen.add("span upside down", said_of("recipe = \"redis/set-nx\"\n[rates]\nthink_ms = [5, 1]\n"));
     seen.add("name that is no folder", said_of("name = \"../../x\"\nrecipe = \"redis/set-nx\"\n"));

@@ -244,3 +244,16 @@ fn half_a_try_on_real_servers_is_no_answer() {
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(!said.contains("reality"), "{said}");
 }
+
+#[test]
+fn equal_runs_leave_equal_messages() {
+    let folder = folder();
+    let messages = || {
+        let (_, said) = said(folder.path(), "run redis/set-nx-fenced --on sim --time 2s --seed 5");
+        fs::read_to_string(folder.path().join("store/latest/messages.jsonl")).expect(&said)
+    };
+    let (first, second) = (messages(), messages());
+    assert!(first.contains("acquire-and-count"), "scripts are named: {first}");
+    assert!(!first.contains("0x") && !first.contains("redis.call"), "and no more than that: {first}");
+    assert!(first == second, "two processes, one seed");
+}

@@ -248,6 +248,40 @@ fn replicas_copy_a_primary_that_came_back_empty() {
     assert!(survives_a_short_restart(Persistence::Always(Duration::from_millis(1))));
 }
 
+/// Whether a replica has a lock after a power cut that took it before the primary could send the lock again: one that
+/// it had acknowledged, and one that it had from a full copy.
+fn outlives_a_power_cut(persistence: Persistence) -> (bool, bool) {
+    let sim = Sim::new(1);
+    let cluster = Cluster::start(&sim, "7.0", persistence);
+    let has = async |cluster: &Cluster, key: &str| {
+        cluster.servers[1].kill();
+        cluster.kept[1].disk.lose_unsynced();
+        cluster.cut_off(1, true);
+        cluster.restart(1);
+        cluster.redis(1).await.get(key).await.unwrap().is_some()
+    };
+    let outlived = sim.block_on(async move {
+        cluster.sleep(3).await;
+        let primary = cluster.redis(0).await;
+        assert_eq!(primary.set_nx_px("a", "1", MINUTE).await, Ok(true));
+        assert_eq!(primary.wait(2, LIMIT / 2).await, Ok(2));
+        let acknowledged = has(&cluster, "a").await;
+        assert_eq!(primary.set_nx_px("b", "1", MINUTE).await, Ok(true));
+        cluster.cut_off(1, false);
+        cluster.sleep(5).await;
+        assert_eq!(primary.wait(2, LIMIT / 2).await, Ok(2));
+        (acknowledged, has(&cluster, "b").await)
+    });
+    outlived.unwrap()
+}
+
+#[test]
+fn a_replica_that_syncs_always_loses_nothing_that_it_acknowledged() {
+    assert_eq!(outlives_a_power_cut(Persistence::Always(Duration::from_millis(1))), (true, true));
+    assert_eq!(outlives_a_power_cut(Persistence::EverySecond), (false, true));
+    assert_eq!(outlives_a_power_cut(Persistence::None), (false, false));
+}
+
 #[test]
 fn a_minority_promotes_nobody() {
     on_cluster(async |cluster| {

@@ -10,7 +10,8 @@ pub struct SimTable {
     pub jitter_us: u64,
     /// Packets lost, in a million. Streams send again, as TCP does.
     pub loss_ppm: u32,
-    /// Datagrams delivered twice, in a million: those that etcd's and ZooKeeper's servers send each other.
+    /// Datagrams delivered twice, in a million: those that etcd's and ZooKeeper's servers send each other, and those
+    /// of Redis' sentinels.
     pub duplicate_ppm: u32,
     /// Datagrams held back, so that later ones overtake them, in a million.
     pub reorder_ppm: u32,

@@ -65,6 +65,10 @@ pub struct SettingInfo {
     pub name: &'static str,
     /// Taken when it is not given.
     pub default: u64,
+    /// The least that it can be.
+    pub least: u64,
+    /// The greatest that it can be.
+    pub most: u64,
     /// What it does, with the unit.
     pub about: &'static str,
 }
@@ -90,13 +94,17 @@ pub enum BadRecipe {
         /// The nearest that there is.
         similar: Option<&'static str>,
     },
-    /// The setting is not a whole number.
-    #[error("{recipe}: {key} must be a whole number, not {value:?}")]
+    /// The setting is not a whole number, or out of its range.
+    #[error("{recipe}: {key} must be a whole number from {least} to {most}, not {value:?}")]
     BadValue {
         /// The recipe.
         recipe: &'static str,
         /// The setting.
-        key: String,
+        key: &'static str,
+        /// The least that it can be.
+        least: u64,
+        /// The greatest that it can be.
+        most: u64,
         /// As given.
         value: String,
     },
@@ -151,17 +159,21 @@ impl RecipeInfo {
         let mut settings: BTreeMap<_, _> =
             self.settings.iter().map(|setting| (setting.name.to_string(), setting.default)).collect();
         for (key, value) in given {
-            let Some(slot) = settings.get_mut(key) else {
+            let Some(setting) = self.settings.iter().find(|setting| setting.name == key) else {
                 let similar = similar(key, self.settings.iter().map(|setting| setting.name));
                 return Err(BadRecipe::UnknownSetting { recipe: self.name, key: key.clone(), similar });
             };
-            *slot = value.parse().map_err(|_| BadRecipe::BadValue {
-                recipe: self.name,
-                key: key.clone(),
-                value: value.clone(),
-            })?;
+            settings.insert(key.clone(), setting.number(self.name, value)?);
         }
         Ok(settings)
+    }
+}
+
+impl SettingInfo {
+    fn number(&self, recipe: &'static str, value: &str) -> Result<u64, BadRecipe> {
+        let SettingInfo { name: key, least, most, .. } = *self;
+        let number = value.parse().ok().filter(|number| (least..=most).contains(number));
+        number.ok_or_else(|| BadRecipe::BadValue { recipe, key, least, most, value: value.into() })
     }
 }
 
@@ -193,8 +205,23 @@ mod tests {
         );
         assert_eq!(
             info.settings(&given("retry_ms", "fast")).unwrap_err().to_string(),
-            r#"redis/set-nx: retry_ms must be a whole number, not "fast""#
+            r#"redis/set-nx: retry_ms must be a whole number from 1 to 60000, not "fast""#
         );
+        assert_eq!(info.settings(&given("retry_ms", "60000")).unwrap()["retry_ms"], 60_000);
+        for outside in ["0", "60001", "4294967297", "-1"] {
+            let error = info.settings(&given("retry_ms", outside)).unwrap_err().to_string();
+            assert!(error.contains("from 1 to 60000, not"), "{error}");
+        }
+    }
+
+    #[test]
+    fn defaults_are_within_their_range() {
+        for (recipe, setting) in
+            all().flat_map(|info| info.settings.iter().map(|setting| (info.name, setting)))
+        {
+            let SettingInfo { name, default, least, most, .. } = setting;
+            assert!((least..=most).contains(&default), "{recipe}: {name}");
+        }
     }
 
     #[test]

@@ -191,7 +191,9 @@ impl Replicated {
                 }
             }
         });
-        let Persistence::Always(sync) = self.options.persistence else { return };
+        if !matches!(self.options.persistence, Persistence::Always(_)) {
+            return;
+        }
         let node = self.node.clone();
         node.run(async move {
             loop {
@@ -201,13 +203,20 @@ impl Replicated {
                     continue;
                 };
                 let answer = self.execute(&request, &written);
-                if self.kept.disk.unsynced() > 0 {
-                    self.node.sleep(sync).await;
-                    self.kept.disk.sync();
-                }
+                self.sync_before_answer().await;
                 answer.into_iter().for_each(|answer| request.reply.send(answer));
             }
         });
+    }
+
+    /// With `appendfsync always` nothing is said, to a client or a primary, before what was written is synced
+    /// (`beforeSleep` in `server.c`).
+    pub(super) async fn sync_before_answer(&self) {
+        let Persistence::Always(sync) = self.options.persistence else { return };
+        if self.kept.disk.unsynced() > 0 {
+            self.node.sleep(sync).await;
+            self.kept.disk.sync();
+        }
     }
 
     /// One command; `None` when its answer comes later. `written`: up to where the stream has what this client wrote.

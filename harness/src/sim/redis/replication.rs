@@ -3,8 +3,8 @@
 //! Source: `replication.c` of Redis 7.0; redis.io, "Redis replication". The primary answers its client first; the
 //! changes leave within a millisecond, whether or not anybody takes them. A replica whose history does not fit gets
 //! everything anew. Simpler than the server: the link has a port of its own; a full copy is one message (the server
-//! waits for `repl-diskless-sync-delay` and forks first; images here set no delay); a replica feeds no replicas of its
-//! own; it acknowledges when `WAIT` asks, not also once a second.
+//! waits for `repl-diskless-sync-delay` and forks first; images here set no delay) and in the file at once (the server
+//! rewrites it in the background); a replica feeds no replicas of its own; it acknowledges when `WAIT` asks, not also once a second.
 
 use std::{
     cell::{Cell, RefCell},
@@ -204,6 +204,7 @@ impl Replicated {
                 Down::Full { id, offset, keys } => self.take_over(Stream::taken_over(id, offset), keys),
                 Down::Changes { items, acknowledge } => {
                     items.into_iter().for_each(|item| self.take(item));
+                    self.sync_before_answer().await;
                     if acknowledge {
                         writer.send(Up::Ack(self.stream.borrow().offset()));
                     }
@@ -217,7 +218,9 @@ impl Replicated {
         *self.stream.borrow_mut() = stream;
         *self.keyspace.borrow_mut() = Keyspace::load(keys.iter().cloned());
         if self.persists() {
+            // The new file is whole and synced when it takes the old one's place (`rewriteAppendOnlyFile`).
             self.kept.disk.replace(keys);
+            self.kept.disk.sync();
         }
     }
 

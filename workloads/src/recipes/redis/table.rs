@@ -4,12 +4,23 @@ use crate::{
     workload::{Rates, Workload},
 };
 
+/// A minute, milliseconds.
+const MS_MAX: u64 = 60_000;
+
 /// Of the recipes that try again and again.
-pub(in crate::recipes) const RETRY: SettingInfo =
-    SettingInfo { name: "retry_ms", default: 20, about: "mean pause between two tries, milliseconds" };
+pub(in crate::recipes) const RETRY: SettingInfo = SettingInfo {
+    name: "retry_ms",
+    default: 20,
+    least: 1,
+    most: MS_MAX,
+    about: "mean pause between two tries, milliseconds",
+};
 
 /// Of Redlock, as its client libraries have it: redlock-rb and node-redlock wait for 200 ms.
 const RETRY_REDLOCK: SettingInfo = SettingInfo { default: 200, ..RETRY };
+
+/// Of Sentinel's servers, one of which is the primary; how many there are in a run is known elsewhere, and fewer.
+const REPLICAS_MAX: u64 = 100;
 
 /// Fields that most recipes here share.
 const BASE: RecipeInfo = RecipeInfo {
@@ -42,9 +53,18 @@ const REDLOCK: RecipeInfo = RecipeInfo {
         SettingInfo {
             name: "node_limit_ms",
             default: 0,
+            least: 0,
+            most: MS_MAX,
             about: "limit of a call to one server, milliseconds; 0: a twentieth of the TTL",
         },
-        SettingInfo { name: "drift_percent", default: 1, about: "drift allowed for, percent of the TTL" },
+        SettingInfo {
+            name: "drift_percent",
+            default: 1,
+            least: 0,
+            // Of the shortest TTL there must be something left.
+            most: 90,
+            about: "drift allowed for, percent of the TTL",
+        },
     ],
     build: |context| Instance::Lock(Box::new(Redlock::new(context, true))),
     ..BASE
@@ -59,9 +79,17 @@ const SENTINEL: RecipeInfo = RecipeInfo {
         SettingInfo {
             name: "wait_replicas",
             default: 0,
+            least: 0,
+            most: REPLICAS_MAX,
             about: "replicas that must have a lock before it counts as granted (WAIT); 0: it counts at once",
         },
-        SettingInfo { name: "wait_ms", default: 100, about: "how long they may take, milliseconds" },
+        SettingInfo {
+            name: "wait_ms",
+            default: 100,
+            least: 1,
+            most: MS_MAX,
+            about: "how long they may take, milliseconds, and at most half of a call's limit (call_limit_ms)",
+        },
     ],
     build: |context| Instance::Lock(Box::new(SentinelLock::new(context))),
     ..BASE

@@ -152,8 +152,11 @@ impl State {
             Said::Pong => self.servers[from].pong(now),
             Said::Info(info) => {
                 self.servers[from].heard(now, info);
-                self.notice_promotion(from, info, now);
-                self.repair(from, info, now);
+                // In TILT it learns what servers are, and acts on none of it (`sentinelRefreshInstanceInfo`).
+                if self.tilt_since.is_none() {
+                    self.notice_promotion(from, info, now);
+                    self.repair(from, info, now);
+                }
             }
             Said::Hello { epoch, primary, config_epoch } => {
                 self.kept.epoch = self.kept.epoch.max(epoch);

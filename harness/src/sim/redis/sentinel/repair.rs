@@ -1,7 +1,7 @@
 //! Servers that are not what the sentinels want them to be: a former primary that came back, a replica that copies
 //! another.
 
-use super::{HELLO_MS, INFO_MS, Info, Member, State, TILT_MS};
+use super::{HELLO_MS, INFO_MS, Info, Member, State};
 
 impl State {
     /// Looks at what a server says of itself, and makes a stray a replica of the primary. One that calls itself a primary
@@ -18,8 +18,7 @@ impl State {
         };
         let head = &self.servers[primary];
         let leads = head.fresh(now, 2 * INFO_MS).is_some_and(|info| info.copies.is_none());
-        let in_tilt = self.tilt_since.is_some_and(|since| now - since < TILT_MS);
-        if head.down().is_some() || !leads || in_tilt || self.failover.is_some() {
+        if head.down().is_some() || !leads || self.failover.is_some() {
             return;
         }
         let server = &self.servers[member];

@@ -120,6 +120,23 @@ fn a_clock_that_jumps_makes_it_idle_for_half_a_minute() {
 }
 
 #[test]
+fn in_tilt_it_takes_no_notice_of_a_promotion() {
+    let heard_after = |jump: i64| {
+        let mut state = sentinel();
+        pass(&mut state, 100, 2500, &[1, 2]);
+        state.hear(2, says_down(None), 2500, 0);
+        pass(&mut state, 2600, 2600, &[1, 2]);
+        state.hear(2, says_down(Some(Vote { leader: 1, epoch: 1 })), 2650, 0);
+        assert_eq!(told(&pass(&mut state, 2700, 2800, &[1, 2])), [(2, None)]);
+        state.look(2800 + jump, 0);
+        state.hear(2, Said::Info(PRIMARY), 2850 + jump, 0);
+        state.primary()
+    };
+    assert_eq!(heard_after(100), (2, 1));
+    assert_eq!(heard_after(TILT_AFTER_MS + 1), (0, 0));
+}
+
+#[test]
 fn a_former_primary_gets_four_hellos_time_before_it_is_made_a_replica() {
     let mut state = sentinel();
     state.hear(2, Said::Hello { epoch: 1, primary: 2, config_epoch: 1 }, 100, 0);
