@@ -166,6 +166,38 @@ fn a_reader_that_goes_away_ends_nothing() {
 }
 
 #[test]
+fn what_cannot_be_written_is_a_failure() {
+    let folder = folder();
+    for args in [
+        "run redis/set-nx --on sim --faults none --time 2s --seed 1",
+        "explore redis/set-nx --faults none --time 2s --seeds 2",
+        "list",
+        "man",
+        "completions bash",
+        "--help",
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
+        let output = within(folder.path(), args).stdout(full).output().expect("the binary runs");
+        assert_eq!(output.status.code(), Some(70), "{args}: {}", text(&output));
+        assert!(text(&output).contains("error: the output could not be written: No space left"), "{args}");
+    }
+}
+
+/// The clients get as long to finish as their own limits allow.
+#[test]
+fn a_run_of_long_leases_ends_as_others_do() {
+    let folder = folder();
+    for recipe in ["redis/set-nx", "etcd/lease-lock", "etcd/election"] {
+        for ttl in ["30s", "60s"] {
+            let args = format!("run {recipe} --on sim --faults none --time 10m --ttl {ttl} --seed 1");
+            let (code, said) = said(folder.path(), &args);
+            assert_eq!(code, 0, "{args}: {said}");
+            assert_eq!(json(&folder.path().join("store/latest/verdict.json"))["verdict"], "valid", "{args}");
+        }
+    }
+}
+
+#[test]
 fn two_campaigns_at_once_keep_a_run_each() {
     let folder = folder();
     let args = "explore redis/set-nx --faults pause:holder --time 10s --seeds 50";

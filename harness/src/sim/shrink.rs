@@ -100,8 +100,11 @@ fn candidates(from: &Failing) -> Vec<Experiment> {
     list.extend(
         (0..faults.len()).rev().map(|index| with(base, |new| drop(new.schedule.faults.remove(index)))),
     );
+    // No client goes that a fault names.
+    let named = faults.iter().flat_map(ScheduledFault::named);
+    let least = named.filter_map(|node| node.strip_prefix('c')?.parse().ok()).fold(2, u32::max);
     for clients in
-        (2..base.clients).filter(|clients| clients * 2 <= base.clients || clients + 1 == base.clients)
+        (least..base.clients).filter(|clients| clients * 2 <= base.clients || clients + 1 == base.clients)
     {
         list.extend(seeds(base, 0..SEEDS, |new| new.clients = clients));
     }
