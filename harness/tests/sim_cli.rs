@@ -94,7 +94,7 @@ fn a_campaign_says_why_it_is_not_certain_and_with_which_seeds() {
     fs::write(folder.path().join("dead.toml"), dead).expect("the file is written");
     let (code, said) = said(folder.path(), "explore dead.toml --seed 7 --seeds 12");
     assert_eq!(code, 2, "{said}");
-    let why = "unknown in 12 runs: no planned pause is known to have taken effect (exclusion, promise, ";
+    let why = "unknown in 12 runs: no planned pause:s1 is known to have taken effect (exclusion, promise, ";
     assert!(said.contains(why) && said.contains("liveness); seed 7, 8, 9"), "{said}");
     let sound = dead.replace("at_ms = 1000", "at_ms = 4500");
     fs::write(folder.path().join("sound.toml"), sound).expect("the file is written");
