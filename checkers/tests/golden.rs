@@ -9,7 +9,7 @@ use std::{
 };
 
 use checkers::{
-    checks::{CheckContext, judge},
+    checks::{CheckContext, PlannedFaults, judge},
     history::{History, ReadOptions, jsonl},
     verdict::Verdict,
 };
@@ -75,13 +75,26 @@ fn load(path: &Path) -> (History, CheckContext) {
     }
     let plan = fs::read(path.with_extension("context.json"));
     let plan: Value = plan.map_or(Value::Null, |text| serde_json::from_slice(&text).expect("the plan"));
-    let kinds = plan["planned_faults"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let planned = plan["planned_faults"].as_array().into_iter().flatten();
     let context = CheckContext {
         recipe: None,
-        planned_faults: kinds.map(str::to_owned).collect(),
+        planned_faults: planned.map(planned_faults).collect(),
         drift_ns: plan["drift_ns"].as_u64().unwrap_or(0),
     };
     (history, context)
+}
+
+/// `"pause"`, or `{"kind":"pause","target":"holder","ids":[1]}`.
+fn planned_faults(planned: &Value) -> PlannedFaults {
+    let text = |value: &Value| value.as_str().expect("a word").to_owned();
+    let id = |id: &Value| id.as_u64().and_then(|id| id.try_into().ok()).expect("a fault's number");
+    match planned.as_object() {
+        None => PlannedFaults { kind: text(planned), aim: None },
+        Some(fields) => {
+            let ids = fields["ids"].as_array().expect("numbers").iter().map(id).collect();
+            PlannedFaults { kind: text(&fields["kind"]), aim: Some((text(&fields["target"]), ids)) }
+        }
+    }
 }
 
 fn compare(path: &Path, verdict: &Value) -> Option<String> {

@@ -7,6 +7,9 @@ use std::{
 
 use crate::error::{Error, Result};
 
+/// The link to the latest run, in the store.
+pub const LATEST: &str = "latest";
+
 /// The folder of one run.
 #[derive(Clone, Debug)]
 pub struct RunFolder {
@@ -99,7 +102,7 @@ fn cannot_be_made(path: &Path, error: &std::io::Error) -> Error {
 
 /// A convenience: when it cannot be made, nothing is lost.
 fn point_latest(store: &Path, run: &Path) {
-    let latest = store.join("latest");
+    let latest = store.join(LATEST);
     let _ = fs::remove_file(&latest);
     let _ = std::os::unix::fs::symlink(run, &latest);
 }

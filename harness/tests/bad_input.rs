@@ -70,6 +70,13 @@ fn of_names() {
     seen.add("unknown world", said(&[], &["run", "redis/set-nx", "--on", "dockr"]));
     seen.add("missing recipe", said(&[], &["run"]));
     seen.add("unknown image to build", said(&[], &["images", "redis:7.9"]));
+    let strangers = ["pause:s9", "kill:c9", "partition:x1"];
+    for faults in strangers {
+        seen.add(
+            &format!("a node that is not there: {faults}"),
+            said(&[], &["run", "etcd/lease-lock", "--nodes", "3", "--faults", faults]),
+        );
+    }
     seen.add("leader where there is none", said(&[], &["run", "redis/redlock", "--faults", "kill:leader"]));
     seen.add("workload of another kind", said_to("--workload election"));
     insta::assert_snapshot!(seen.0);
@@ -134,6 +141,20 @@ fn in_files() {
     );
     seen.add("span upside down", said_of("recipe = \"redis/set-nx\"\n[rates]\nthink_ms = [5, 1]\n"));
     seen.add("name that is no folder", said_of("name = \"../../x\"\nrecipe = \"redis/set-nx\"\n"));
+    for name in ["latest", "latest/x"] {
+        seen.add(
+            "name of the latest run",
+            said_of(&format!("name = \"{name}\"\nrecipe = \"redis/set-nx\"\n")),
+        );
+    }
+    let three = "recipe = \"etcd/lease-lock\"\ntime = \"10s\"\n[system]\nnodes = 3\n";
+    let groups = "[faults.partition]\ngroups = [[\"s1\", \"c1\"], [\"s9\"]]\n";
+    seen.add("groups of nodes that are not there", said_of(&format!("{three}{groups}")));
+    let given = "[[schedule]]\nkind = \"pause\"\nat_ms = 1000\nlasts_ms = 500\n";
+    let there = format!("{three}{given}target = \"s3\"\n");
+    seen.add("given for a node that is not there", said_of(&format!("{there}{given}target = \"s4\"\n")));
+    let jump = "[[schedule]]\nkind = \"clock\"\ntarget = \"s1\"\nat_ms = 1000\nlasts_ms = 500\nparams = { by_ms = 9223372036854775807 }\n";
+    seen.add("clock beyond reason", said_of(&format!("{three}{jump}")));
     let late = "recipe = \"redis/set-nx\"\ntime = \"10s\"\n[[schedule]]\nkind = \"pause\"\ntarget = \"holder\"\nat_ms = 12000\nlasts_ms = 500\n";
     seen.add("fault after the end", said_of(late));
     let both = "recipe = \"redis/set-nx\"\n[faults.pause]\n[[schedule]]\nkind = \"pause\"\ntarget = \"holder\"\nat_ms = 1000\nlasts_ms = 500\n";

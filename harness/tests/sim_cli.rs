@@ -104,7 +104,7 @@ fn a_campaign_says_why_it_is_not_certain_and_with_which_seeds() {
     fs::write(folder.path().join("dead.toml"), dead).expect("the file is written");
     let (code, said) = said(folder.path(), "explore dead.toml --seed 7 --seeds 12");
     assert_eq!(code, 2, "{said}");
-    let why = "unknown in 12 runs: no planned pause is known to have taken effect (exclusion, promise, ";
+    let why = "unknown in 12 runs: no planned pause:s1 is known to have taken effect (exclusion, promise, ";
     assert!(said.contains(why) && said.contains("liveness); seed 7, 8, 9"), "{said}");
     let sound = dead.replace("at_ms = 1000", "at_ms = 4500");
     fs::write(folder.path().join("sound.toml"), sound).expect("the file is written");
@@ -172,6 +172,38 @@ fn a_reader_that_goes_away_ends_nothing() {
         let mut child = start(folder.path(), args);
         drop((child.stdout.take(), child.stderr.take()));
         assert_eq!(child.wait().expect("it ends").code(), Some(0), "{args}");
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_a_failure() {
+    let folder = folder();
+    for args in [
+        "run redis/set-nx --on sim --faults none --time 2s --seed 1",
+        "explore redis/set-nx --faults none --time 2s --seeds 2",
+        "list",
+        "man",
+        "completions bash",
+        "--help",
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
+        let output = within(folder.path(), args).stdout(full).output().expect("the binary runs");
+        assert_eq!(output.status.code(), Some(70), "{args}: {}", text(&output));
+        assert!(text(&output).contains("error: the output could not be written: No space left"), "{args}");
+    }
+}
+
+/// The clients get as long to finish as their own limits allow.
+#[test]
+fn a_run_of_long_leases_ends_as_others_do() {
+    let folder = folder();
+    for recipe in ["redis/set-nx", "etcd/lease-lock", "etcd/election"] {
+        for ttl in ["30s", "60s"] {
+            let args = format!("run {recipe} --on sim --faults none --time 10m --ttl {ttl} --seed 1");
+            let (code, said) = said(folder.path(), &args);
+            assert_eq!(code, 0, "{args}: {said}");
+            assert_eq!(json(&folder.path().join("store/latest/verdict.json"))["verdict"], "valid", "{args}");
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use harness::{
         shrink::shrink,
     },
 };
+use nemesis::kind::FaultKind;
 
 fn experiment(recipe: &str, faults: &str, time: &str, seed: u64) -> Rc<Experiment> {
     let flags = Flags {
@@ -233,6 +234,29 @@ fn a_clock_that_no_process_had_has_no_effect() {
             tried.judged.judgement.faults.iter().find(|fault| fault.kind == "clock").expect("a clock");
         assert_eq!(moved.result, result, "{}", moved.evidence);
     }
+}
+
+/// That the client's clock moved says nothing about the server's, which was dead all the while.
+#[test]
+fn a_fault_does_not_stand_in_for_another_of_its_kind() {
+    let experiment = experiment("etcd/lease-lock", "kill:s1,clock:s1,clock:c1", "8s", 1);
+    let clocks_of = |targets: &[&str]| {
+        let mut experiment = Experiment::clone(&experiment);
+        experiment.schedule.faults.retain_mut(|fault| {
+            let (at_ms, lasts_ms) = if fault.kind == FaultKind::Kill { (1000, 2000) } else { (1500, 500) };
+            (fault.at_ms, fault.lasts_ms) = (at_ms, lasts_ms);
+            fault.kind == FaultKind::Kill || targets.contains(&fault.target.to_string().as_str())
+        });
+        let mut seen = std::collections::BTreeSet::new();
+        experiment.schedule.faults.retain(|fault| seen.insert((fault.kind, fault.target.clone())));
+        experiment.schedule.reorder();
+        try_out(&Rc::new(experiment)).unwrap().judged.judgement
+    };
+    assert_eq!(clocks_of(&["c1"]).verdict, Verdict::Valid);
+    let both = clocks_of(&["c1", "s1"]);
+    assert_eq!(both.verdict, Verdict::Unknown);
+    let reason = both.checks["exclusion"].reason.as_deref();
+    assert_eq!(reason, Some("no planned clock:s1 is known to have taken effect"));
 }
 
 /// Etcd issue 11456, by the version that is asked for: the lock service says yes to a waiter whose key is gone.

@@ -32,7 +32,7 @@ pub struct DurationError {
 }
 
 /// Longest duration taken: a year, so that no sum of a few of them overflows.
-const LIMIT_MS: f64 = 366.0 * 24.0 * 3_600_000.0;
+pub(crate) const LIMIT_MS: i64 = 366 * 24 * 3_600_000;
 
 /// Reads one duration such as `500ms`, `3s`, `1.5m` or `2h`, in milliseconds.
 pub fn parse_ms(text: &str) -> Result<u64, DurationError> {
@@ -123,7 +123,7 @@ fn parse_signed(text: &str, what: &'static str) -> Result<i64, DurationError> {
         "" => return Err(error(text, what, "a unit is missing; use ms, s, m or h")),
         _ => return Err(error(text, what, &format!("unknown unit `{unit}`; use ms, s, m or h"))),
     };
-    if number * unit_ms > LIMIT_MS {
+    if number * unit_ms > LIMIT_MS as f64 {
         return Err(error(text, what, "it is longer than a year"));
     }
     Ok((sign * number * unit_ms).round() as i64)

@@ -11,7 +11,7 @@ use crate::{
         FaultKind, clock,
         partition::{Direction, From},
     },
-    plan::{FaultSpec, Plan, PlanError, check_groups, check_owner},
+    plan::{FaultSpec, Plan, PlanError, check_groups, check_jump, check_owner},
     target::Target,
 };
 
@@ -104,6 +104,11 @@ impl ScheduledFault {
         self.at_ms.saturating_add(self.lasts_ms)
     }
 
+    /// The nodes that it names: its target's, and those of a partition's groups.
+    pub fn named(&self) -> impl Iterator<Item = &String> {
+        self.target.named().into_iter().chain(self.params.groups.iter().flatten())
+    }
+
     fn check(&self, run_ms: u64) -> Result<(), PlanError> {
         self.kind.check_target(&self.target)?;
         let wrong = |reason: &str| Err(PlanError::Parameter { kind: self.kind, reason: reason.into() });
@@ -114,6 +119,7 @@ impl ScheduledFault {
         if self.kind == FaultKind::Clock && by_ms.unwrap_or(0) == 0 {
             return wrong("a scheduled clock fault needs `by_ms`");
         }
+        by_ms.map_or(Ok(()), |by_ms| check_jump("by_ms", by_ms))?;
         if self.lasts_ms == 0 {
             return wrong("`lasts_ms` must be above 0");
         }

@@ -54,6 +54,11 @@ impl Target {
         ("groups", Target::Groups),
     ];
 
+    /// The node's name, where it is one node by name.
+    pub fn named(&self) -> Option<&String> {
+        if let Target::Node(name) = self { Some(name) } else { None }
+    }
+
     /// Whether it may be a server.
     pub fn may_be_server(&self) -> bool {
         match self {

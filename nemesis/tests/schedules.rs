@@ -114,6 +114,13 @@ fn given_schedules_are_checked() {
         [(1, "clock"), (2, "kill")]
     );
     assert_eq!(read(clock).unwrap_err(), "clock: a scheduled clock fault needs `by_ms`");
+    for beyond in ["9223372036854775807", "-9223372036854775808", "31622400001"] {
+        assert_eq!(
+            read(&format!("{clock}params = {{ by_ms = {beyond} }}\n")).unwrap_err(),
+            "clock: `by_ms` is out of range: a clock jumps by at most a year, 31622400000 ms, either way"
+        );
+    }
+    assert!(read(&format!("{clock}params = {{ by_ms = -31622400000 }}\n")).is_ok());
     let late = later.replace("5000", "9500");
     assert!(read(&late).unwrap_err().starts_with("kill: it must end before the run does"));
     assert!(
@@ -123,4 +130,11 @@ fn given_schedules_are_checked() {
     );
     assert!(read(&later.replace("s2", "resource")).unwrap_err().starts_with("`kill` cannot hit `resource`"));
     assert!(read(&later.replace("target", "targt")).unwrap_err().contains("unknown field `targt`"));
+}
+
+#[test]
+fn a_clock_is_planned_to_jump_by_a_year_at_most() {
+    let mut plan: Plan = "clock".parse().unwrap();
+    plan.faults[0].by = Some(nemesis::duration::OffsetRange { from_ms: i64::MIN, to_ms: 3000 });
+    assert!(plan.check().unwrap_err().to_string().starts_with("clock: `by` is out of range"));
 }

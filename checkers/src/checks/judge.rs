@@ -1,6 +1,6 @@
 use std::{
     any::Any,
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{
     availability::availability,
     contention,
-    context::{CheckContext, RecipeTraits},
+    context::{CheckContext, PlannedFaults, RecipeTraits},
     counts::{Grants, Outcomes},
     damage::damage,
     deadline::deadline,
@@ -140,11 +140,11 @@ fn temper(name: &str, result: CheckResult, grants: Grants, missing: Option<&str>
     }
 }
 
-/// The planned kinds of which not one fault took effect.
-fn missing_faults(table: &LockTable<'_>, planned: &BTreeSet<String>) -> Option<String> {
-    let installed =
-        |kind: &&String| table.faults.iter().any(|fault| fault.result == "installed" && fault.kind == **kind);
-    let missing: Vec<&str> = planned.iter().filter(|kind| !installed(kind)).map(String::as_str).collect();
+/// What was planned and of which not one fault took effect: another of the same kind on another target is no stand-in.
+fn missing_faults(table: &LockTable<'_>, planned: &[PlannedFaults]) -> Option<String> {
+    let installed = |planned: &&PlannedFaults| table.faults.iter().any(|fault| planned.took_effect(fault));
+    let missing: Vec<_> =
+        planned.iter().filter(|planned| !installed(planned)).map(ToString::to_string).collect();
     (!missing.is_empty())
         .then(|| format!("no planned {} is known to have taken effect", missing.join(", no ")))
 }

@@ -20,7 +20,7 @@ mod say;
 mod table;
 mod token;
 
-pub use context::{CheckContext, RecipeTraits};
+pub use context::{CheckContext, PlannedFaults, RecipeTraits};
 pub use counts::{Grants, OperationCounts, Outcomes};
 pub use judge::{Judged, judge};
 pub use table::{

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::{
-    error::{Error, exit},
+    error::{Result, exit},
     experiment::{Expectation, On},
 };
 
@@ -317,9 +317,8 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Clap's own code for mistakes is 2, which would read as "unknown".
             let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
-            // A closed pipe is no reason to fail.
-            let _ = error.print();
-            return ExitCode::from(code);
+            output::printed(error.print());
+            return ended(Ok(code));
         }
     };
     let result = match cli.command {
@@ -333,13 +332,15 @@ pub fn main() -> ExitCode {
         Command::Doctor => doctor::main(),
         Command::Clean { images } => clean::main(images),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "fencepost", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "fencepost", &mut script);
+            output::print(&String::from_utf8_lossy(&script));
             Ok(exit::OK)
         }
-        Command::Man => clap_mangen::Man::new(Cli::command())
-            .render(&mut std::io::stdout())
-            .map(|()| exit::OK)
-            .map_err(|error| Error::Harness(error.to_string())),
+        Command::Man => {
+            output::printed(clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout()));
+            Ok(exit::OK)
+        }
         Command::Keep { run } => {
             runtime::block_on(async { crate::world::docker::keeper::main(&run).await }).map(|()| exit::OK)
         }
@@ -354,7 +355,12 @@ pub fn main() -> ExitCode {
             crate::probe::main(&family, address, std::time::Duration::from_millis(wait_ms)).map(|()| exit::OK)
         }
     };
-    result.map_or_else(
+    ended(result)
+}
+
+/// The exit code; that of a failure, if what was found could not be printed.
+fn ended(result: Result<u8>) -> ExitCode {
+    result.and_then(|code| output::all_printed().map(|()| code)).map_or_else(
         |error| {
             tell!("error: {error}");
             ExitCode::from(error.exit_code())

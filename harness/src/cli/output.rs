@@ -1,8 +1,9 @@
 //! What commands print and write.
 
 use std::{
-    io::{IsTerminal, Write},
+    io::{self, IsTerminal, Write},
     path::Path,
+    sync::OnceLock,
 };
 
 use checkers::verdict::Verdict;
@@ -165,12 +166,30 @@ pub fn table(run: &RunData) -> String {
     table::render(run, table::Options { width, color })
 }
 
+/// Why something could not be printed. Kept aside, so that what was begun is finished first.
+static NOT_PRINTED: OnceLock<String> = OnceLock::new();
+
 /// Prints to stdout; a reader that went away is no failure.
 pub fn print(text: &str) {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes());
-    if !text.ends_with('\n') {
-        let _ = stdout.write_all(b"\n");
+    printed(write!(stdout, "{text}{end}").and_then(|()| stdout.flush()));
+}
+
+/// Notes why printing failed, unless the reader went away.
+pub fn printed(outcome: io::Result<()>) {
+    if let Err(error) = outcome
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = NOT_PRINTED.set(error.to_string());
+    }
+}
+
+/// Fails if anything could not be printed.
+pub fn all_printed() -> Result<()> {
+    match NOT_PRINTED.get() {
+        None => Ok(()),
+        Some(why) => Err(Error::Harness(format!("the output could not be written: {why}"))),
     }
 }
 

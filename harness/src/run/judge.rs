@@ -1,9 +1,14 @@
 //! From a run's files to its verdict.
 
-use std::{collections::BTreeMap, fs::File, io::BufWriter, io::Write, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::File,
+    io::{BufWriter, Write},
+    path::Path,
+};
 
 use checkers::{
-    checks::{self, CheckContext, RecipeTraits},
+    checks::{self, CheckContext, PlannedFaults, RecipeTraits},
     history::{self, History, ReadOptions, ResourceEntry},
     verdict::{CheckResults, Verdict},
 };
@@ -54,7 +59,7 @@ pub fn judge_history(
 ) -> Judged {
     let context = CheckContext {
         recipe: Some(RecipeTraits { token: experiment.recipe.has_token, ttl: experiment.recipe.has_ttl }),
-        planned_faults: experiment.schedule.faults.iter().map(|fault| fault.kind.to_string()).collect(),
+        planned_faults: planned_faults(experiment),
         drift_ns: 0,
     };
     let judged = checks::judge(&history, &context);
@@ -78,6 +83,18 @@ pub fn judge_history(
         phases_ms: outcome.phases_ms.clone(),
     };
     Judged { judgement, history, notes: Vec::new() }
+}
+
+/// The schedule's faults by kind and target.
+fn planned_faults(experiment: &Experiment) -> Vec<PlannedFaults> {
+    let mut planned: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
+    for fault in &experiment.schedule.faults {
+        planned.entry((fault.kind, fault.target.to_string())).or_default().insert(fault.id);
+    }
+    let planned = planned.into_iter();
+    planned
+        .map(|((kind, target), ids)| PlannedFaults { kind: kind.to_string(), aim: Some((target, ids)) })
+        .collect()
 }
 
 impl Outcome {

@@ -64,8 +64,8 @@ pub struct Run<W> {
     failure: RefCell<Option<Error>>,
 }
 
-/// Longest time that clients get to finish.
-const FINISH: Duration = Duration::from_secs(8);
+/// What clients get to finish beside what their own operations may take: to hear of it, and to tell.
+const NOTICE: Duration = Duration::from_secs(4);
 /// How often the loop looks whether something has come about.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -196,14 +196,16 @@ impl<W: World + 'static> Run<W> {
         self.recorder.nemesis(self.env.now(), "phase", phase("end"));
         self.finishing.set(true);
         self.world.advance(Phase::Stop).await;
-        let end = self.env.now() + FINISH.as_nanos() as u64;
+        let begun = self.env.now();
+        let limit = self.experiment.rates.finish_limit(self.experiment.ttl) + NOTICE;
+        let in_time = || Duration::from_nanos(self.env.now() - begun) < limit;
         let clients = self.nodes.borrow().clients.len();
-        while self.ended.get() < clients && self.env.now() < end && !self.stop.is_forced() {
+        while self.ended.get() < clients && in_time() && !self.stop.is_forced() {
             self.env.sleep(LOOK).await;
         }
         if self.ended.get() < clients && !self.stop.is_forced() {
             self.fail(format!(
-                "{} of {clients} clients did not finish within {FINISH:?}",
+                "{} of {clients} clients did not finish within {limit:?}",
                 clients - self.ended.get()
             ));
         }

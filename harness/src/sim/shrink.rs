@@ -100,9 +100,7 @@ fn candidates(from: &Failing) -> Vec<Experiment> {
     list.extend(
         (0..faults.len()).rev().map(|index| with(base, |new| drop(new.schedule.faults.remove(index)))),
     );
-    for clients in
-        (2..base.clients).filter(|clients| clients * 2 <= base.clients || clients + 1 == base.clients)
-    {
+    for clients in fewer_clients(base) {
         list.extend(seeds(base, 0..SEEDS, |new| new.clients = clients));
     }
     list.extend(quieter(&base.sim).into_iter().map(|sim| with(base, |new| new.sim = sim)));
@@ -123,6 +121,13 @@ fn candidates(from: &Failing) -> Vec<Experiment> {
     }
     list.extend(seeds(base, 1..SEEDS_LAST, |_| {}));
     list
+}
+
+/// Half of the clients or fewer, or one less; none goes that a fault names, or the file could not be read.
+fn fewer_clients(base: &Experiment) -> impl Iterator<Item = u32> {
+    let (clients, named) = (base.clients, base.schedule.faults.iter().flat_map(ScheduledFault::named));
+    let least = named.filter_map(|node| node.strip_prefix('c')?.parse::<u32>().ok()).fold(2, u32::max);
+    (least..clients).filter(move |fewer| fewer * 2 <= clients || fewer + 1 == clients)
 }
 
 /// The same change under several seeds.
@@ -218,4 +223,22 @@ fn failing(mut experiment: Experiment, check: &str) -> Result<Option<Failing>> {
         faults_ms: faults.iter().map(weight).sum(),
     };
     Ok(Some(Failing { experiment, size, violated_ms: violated_ns.div_ceil(1_000_000) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Flags;
+
+    #[test]
+    fn the_clients_that_a_fault_names_stay() {
+        let fewer = |faults: &str| {
+            let flags = Flags { faults: Some(faults.into()), clients: Some(8), ..Flags::default() };
+            let experiment = Experiment::resolve("redis/set-nx", &flags).expect("it makes sense");
+            fewer_clients(&experiment).collect::<Vec<_>>()
+        };
+        assert_eq!(fewer("pause:client,kill:s1"), [2, 3, 4, 7]);
+        assert_eq!(fewer("pause:c4,kill:c3"), [4, 7]);
+        assert!(fewer("pause:c8").is_empty());
+    }
 }

@@ -8,7 +8,7 @@ pub use table::{ClockTable, FaultsTable, KillTable, OneOrMany, PartitionTable, P
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    duration::{DurationError, DurationRange, OffsetRange, format_ms},
+    duration::{DurationError, DurationRange, LIMIT_MS, OffsetRange, format_ms},
     kind::{
         BadTarget, FaultKind, UnknownKind,
         partition::{Direction, From},
@@ -124,6 +124,11 @@ impl FaultSpec {
         }
     }
 
+    /// The nodes that it names: its target's, and those of a partition's groups.
+    pub fn named(&self) -> impl Iterator<Item = &String> {
+        self.target.named().into_iter().chain(self.groups.iter().flatten())
+    }
+
     /// Fails when the target does not fit the kind or a parameter does not fit either.
     pub fn check(&self) -> Result<(), PlanError> {
         self.kind.check_target(&self.target)?;
@@ -134,6 +139,10 @@ impl FaultSpec {
             return wrong(
                 "`by` moves the clock by nothing; write an offset such as \"+3s\" or a range \"-3s..3s\"",
             );
+        }
+        if let Some(by) = self.by {
+            check_jump("by", by.from_ms)?;
+            check_jump("by", by.to_ms)?;
         }
         if self.lasts.is_some_and(|lasts| lasts.from_ms == 0) {
             return wrong("`lasts` must be above 0");
@@ -155,6 +164,16 @@ pub(crate) fn check_owner(kind: FaultKind, moves: Option<&str>, cut: bool) -> Re
         }
         _ => Ok(()),
     }
+}
+
+/// A clock jumps by a year at most: more would not fit into the nanoseconds that clocks are moved by.
+pub(crate) fn check_jump(name: &str, by_ms: i64) -> Result<(), PlanError> {
+    if by_ms.unsigned_abs() <= LIMIT_MS as u64 {
+        return Ok(());
+    }
+    let reason =
+        format!("`{name}` is out of range: a clock jumps by at most a year, {LIMIT_MS} ms, either way");
+    Err(PlanError::Parameter { kind: FaultKind::Clock, reason })
 }
 
 /// Groups are given exactly when the target says so, are at least two, and share no node.

@@ -9,6 +9,8 @@ const LOCKS_MAX: u64 = 26;
 /// An hour.
 const MS_MAX: u64 = 3_600_000;
 const PERCENT_MAX: u64 = 100_000;
+/// Acquire, renew, read, write, release: what can be left of a round once the client is told to stop.
+const LAST_OPERATIONS: u32 = 5;
 
 /// Everything one client needs to know. The harness sends it as JSON to the client's process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -145,6 +147,29 @@ impl Rates {
         }
         Ok(())
     }
+
+    /// Longest time that a client of this TTL needs to end once it is told to stop: an acquire under way that is
+    /// granted at last, the whole of its hold, and then a pause before a write, a renewal, a read, a write and a
+    /// release, each up to its limit.
+    pub fn finish_limit(&self, ttl: Duration) -> Duration {
+        let hold = ttl * self.hold_percent.1 as u32 / 100;
+        let pause = Duration::from_millis(self.write_every_ms.1);
+        self.stop_limit(ttl) * LAST_OPERATIONS + hold + pause
+    }
+
+    fn call_limit(&self, ttl: Duration) -> Duration {
+        match self.call_limit_ms {
+            0 => (ttl / 2).clamp(Duration::from_millis(250), Duration::from_secs(2)),
+            given => Duration::from_millis(given),
+        }
+    }
+
+    fn stop_limit(&self, ttl: Duration) -> Duration {
+        match self.stop_limit_ms {
+            0 => ttl * self.wait_percent.1 as u32 / 100 + self.call_limit(ttl) * 2,
+            given => Duration::from_millis(given),
+        }
+    }
 }
 
 impl ClientConfig {
@@ -155,19 +180,12 @@ impl ClientConfig {
 
     /// Limit of one call to a store or to the resource.
     pub fn call_limit(&self) -> Duration {
-        match self.rates.call_limit_ms {
-            0 => Duration::from_millis((self.ttl_ms / 2).clamp(250, 2000)),
-            given => Duration::from_millis(given),
-        }
+        self.rates.call_limit(self.ttl())
     }
 
-    /// How long one operation may go on once the client is told to stop. A round has a handful of operations,
-    /// of which at most one can take this long: after it the client ends.
+    /// How long one operation may go on once the client is told to stop; after one that was given up it ends.
     pub fn stop_limit(&self) -> Duration {
-        match self.rates.stop_limit_ms {
-            0 => self.ttl() * self.rates.wait_percent.1 as u32 / 100 + self.call_limit() * 2,
-            given => Duration::from_millis(given),
-        }
+        self.rates.stop_limit(self.ttl())
     }
 
     /// Names of the locks: `a`, `b`, …
@@ -193,6 +211,7 @@ mod tests {
         assert_eq!(config.locks(), ["a", "b"]);
         assert_eq!(config.call_limit(), Duration::from_secs(1));
         assert_eq!(config.stop_limit(), Duration::from_millis(1800 + 2000));
+        assert_eq!(config.rates.finish_limit(config.ttl()), Duration::from_millis(5 * 3800 + 200 + 120));
         let again: ClientConfig = serde_json::from_str(&serde_json::to_string(&config).unwrap()).unwrap();
         assert_eq!(again, config);
     }

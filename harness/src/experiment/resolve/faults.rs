@@ -43,17 +43,59 @@ fn are_strangers(system: &System) -> bool {
     system.name == "redis-independent"
 }
 
-/// A system without a leader has none to hit.
-pub fn check_targets(plan: &Plan, system: &System, file: &ExperimentFile, place: &Place<'_>) -> Result<()> {
-    let leader = plan.faults.iter().find(|spec| spec.target == Target::Leader);
-    match leader.filter(|_| are_strangers(system)) {
-        None => Ok(()),
-        Some(spec) => {
+/// The nodes there are, which a fault can name.
+#[derive(Clone, Copy)]
+pub struct Known {
+    /// How many servers: `s1`, `s2`, …
+    pub servers: u32,
+    /// How many clients: `c1`, `c2`, …
+    pub clients: u32,
+}
+
+impl Known {
+    /// Fails on a node that is not there.
+    fn check<'a>(self, mut named: impl Iterator<Item = &'a String>) -> Result<(), String> {
+        let Some(stranger) = named.find(|name| !self.has(name)) else { return Ok(()) };
+        let range = |letter: char, count: u32| match count {
+            1 => format!("{letter}1"),
+            _ => format!("{letter}1 to {letter}{count}"),
+        };
+        let (servers, clients) = (range('s', self.servers), range('c', self.clients));
+        Err(format!("there is no node `{stranger}`: there are {servers}, {clients} and resource"))
+    }
+
+    fn has(self, name: &str) -> bool {
+        let is_one = |letter: char, count: u32| (1..=count).any(|number| name == format!("{letter}{number}"));
+        name == "resource" || is_one('s', self.servers) || is_one('c', self.clients)
+    }
+}
+
+/// A system without a leader has none to hit, and a node that is not there cannot be hit either.
+pub fn check_targets(
+    plan: &Plan,
+    system: &System,
+    known: Known,
+    file: &ExperimentFile,
+    place: &Place<'_>,
+) -> Result<()> {
+    let span = || file.faults.as_ref().map(Spanned::span);
+    for spec in &plan.faults {
+        if spec.target == Target::Leader && are_strangers(system) {
             let message =
                 format!("{} has no leader for `{spec}`: use server, minority, majority or all", system.name);
-            Err(place.wrong(file.faults.as_ref().map(Spanned::span), "--faults", &message))
+            return Err(place.wrong(span(), "--faults", &message));
         }
+        known.check(spec.named()).map_err(|why| place.wrong(span(), "--faults", &why))?;
     }
+    Ok(())
+}
+
+/// As [`check_targets`], for faults that are given one by one.
+pub fn check_scheduled(file: &ExperimentFile, known: Known, place: &Place<'_>) -> Result<()> {
+    file.schedule.iter().try_for_each(|fault| {
+        let missing = |why: String| place.wrong(Some(fault.span()), "", &why);
+        known.check(fault.get_ref().named()).map_err(missing)
+    })
 }
 
 /// The schedule, and whether it was given rather than drawn.

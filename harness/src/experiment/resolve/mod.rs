@@ -14,7 +14,7 @@ use workloads::{
 };
 
 use self::{
-    faults::{check_targets, plan, schedule},
+    faults::{Known, check_scheduled, check_targets, plan, schedule},
     settings::{settings, version},
     values::{check_name, duration, expectations, number, random_seed, rates},
 };
@@ -121,8 +121,12 @@ impl Experiment {
         let settings = settings(file, flags, recipe, system, nodes, place)?;
         let seed = flags.seed.or(file.seed).unwrap_or_else(random_seed);
         let faults = plan(file, flags, system, place)?;
-        check_targets(&faults, system, file, place)?;
+        let known = Known { servers: nodes, clients };
+        check_targets(&faults, system, known, file, place)?;
         let (schedule, scheduled) = schedule(file, flags, &faults, seed, time_ms, ttl_ms, place)?;
+        if scheduled {
+            check_scheduled(file, known, place)?;
+        }
         let rates = rates(file, flags, recipe, place)?;
         let sim = file.sim.as_ref().map(|sim| *sim.get_ref()).unwrap_or_default();
         sim.check().map_err(|why| place.wrong(file.sim.as_ref().map(Spanned::span), "", &why))?;

@@ -13,6 +13,7 @@ use super::{Flags, Place};
 use crate::{
     error::{Error, Result},
     experiment::{Expectation, ExperimentFile},
+    store::LATEST,
 };
 
 /// Tries a second: from one in a quarter of an hour to one a millisecond.
@@ -112,17 +113,19 @@ pub fn expectations(
     Ok(expect)
 }
 
-/// The name becomes a folder.
+/// The name becomes a folder, beside the store's link to the latest run.
 pub fn check_name(name: &str, file: &ExperimentFile, place: &Place<'_>) -> Result<()> {
     let good = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let fits = !name.is_empty()
         && name.chars().all(good)
         && !name.split('/').any(|part| part.is_empty() || part.starts_with('.'));
-    if fits {
-        return Ok(());
-    }
-    let message =
-        format!("{name:?} cannot be a folder's name: letters, digits, `-`, `_`, `.` and single `/`");
+    let message = match name.split('/').next() {
+        _ if !fits => {
+            format!("{name:?} cannot be a folder's name: letters, digits, `-`, `_`, `.` and single `/`")
+        }
+        Some(LATEST) => format!("{name:?} is taken: store/{LATEST} is the latest run; use another name"),
+        _ => return Ok(()),
+    };
     Err(place.wrong(file.name.as_ref().map(Spanned::span), "", &message))
 }
 

@@ -177,7 +177,14 @@ fn strike(node: &Node, kind: FaultKind, offset_ns: i64) -> Value {
         FaultKind::Pause | FaultKind::Kill => dead(),
         FaultKind::Clock => {
             node.set_clock_offset(offset_ns);
-            clock_evidence(node, offset_ns)
+            match node.clock_offset() {
+                observed_ns if node.is_alive() && observed_ns != offset_ns => {
+                    let ms = |ns: i64| ns / 1_000_000;
+                    let (observed, wanted) = (ms(observed_ns), ms(offset_ns));
+                    json!({ "error": format!("its clock is off by {observed} ms instead of {wanted} ms") })
+                }
+                _ => clock_evidence(node, offset_ns),
+            }
         }
         FaultKind::Partition => json!({}),
     }
@@ -211,5 +218,23 @@ fn result_of(kind: FaultKind, evidence: &Evidence) -> FaultResult {
         () if evidence.values().any(|shown| shown.get("error").is_some()) => FaultResult::Failed,
         () if evidence.values().all(idle) => FaultResult::NoEffect,
         () => FaultResult::Installed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::Sim;
+
+    #[test]
+    fn a_clock_that_is_not_where_it_was_put_is_a_failure() {
+        let sim = Sim::new(1);
+        let node = sim.node("s1");
+        let result = |offset_ns: i64| {
+            let shown = strike(&node, FaultKind::Clock, offset_ns);
+            result_of(FaultKind::Clock, &Evidence::from_iter([("s1".to_owned(), shown)]))
+        };
+        assert_eq!(result(3_000_000_000), FaultResult::Installed);
+        assert_eq!(result(i64::MAX), FaultResult::Failed);
     }
 }
