@@ -300,8 +300,9 @@ fn a_process_may_execute_another_program_at_any_moment() {
     if !common::is_root() {
         return;
     }
-    // Each child is hit somewhere on its way; the shell ends when one does not come through.
-    let script = "while /bin/true && /bin/sleep 0.002; do :; done";
+    // Each child is hit somewhere on its way; the shell ends when one does not come through. Some live long enough to be
+    // hit on a busy machine too.
+    let script = "while /bin/true && /bin/sleep 0.002 && /bin/sleep 0.05; do :; done";
     let mut child = Ended(Command::new("sh").args(["-c", script]).spawn().unwrap());
     let pid = child.0.id() as i32;
     let begin = Instant::now();
