@@ -12,10 +12,11 @@ use crate::{
 /// with the one among those that lasts longest.
 ///
 /// A hold that begins at the very moment in which another ends does not overlap it: what happened at one time may
-/// have happened in either order.
+/// have happened in either order. A grant that came when its own deadline had passed begins none: whoever knows the
+/// deadline knows that too.
 pub(super) fn exclusion(table: &LockTable<'_>) -> CheckResult {
     let mut by_lock: Vec<Vec<Belief>> = vec![Vec::new(); table.locks.len()];
-    for (place, hold) in table.holds.iter().enumerate() {
+    for (place, hold) in table.holds.iter().enumerate().filter(|(_, hold)| !hold.late) {
         let (from, until) = (hold.start.time, hold.end.time);
         by_lock[hold.lock as usize].push(Belief { owner: hold.process, from, until, op: place as u32 });
     }

@@ -182,6 +182,7 @@ impl<'h> Builder<'h> {
 
     fn grant(&mut self, process: u32, open: &Open, row: Row<'h>, at: At) -> u32 {
         let hold = self.table.holds.len() as u32;
+        let deadline = row.value().get("deadline_ns").as_u64();
         self.table.holds.push(Hold {
             lock: open.lock,
             process,
@@ -189,6 +190,7 @@ impl<'h> Builder<'h> {
             start: at,
             end: OPEN,
             ending: Ending::Open,
+            late: deadline.is_some_and(|deadline| deadline <= at.time),
             token: row.value().get("token").as_u64().into(),
             promise: 0,
             release: None,

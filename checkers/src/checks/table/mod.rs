@@ -83,6 +83,8 @@ pub struct Hold {
     pub end: At,
     /// Why it ends.
     pub ending: Ending,
+    /// The deadline that came with the grant had passed when it came: its client never believed.
+    pub late: bool,
     token: Maybe,
     /// The last promise of the service, a position in [`LockTable::promises`].
     pub promise: u32,
