@@ -164,7 +164,9 @@ impl<'h> Builder<'h> {
                 let hold = hold.and_then(|hold| NonZeroU32::new(hold + 1));
                 (attempt.end, attempt.outcome, attempt.hold) = (at, outcome, hold);
             }
-            Kind::Renew(Some(hold)) if ok => self.promise(hold, &open, row, at),
+            Kind::Renew(Some(hold)) if ok => {
+                self.promise(hold, &open, row, at);
+            }
             Kind::Renew(hold) if outcome == Outcome::Fail => self.close(hold, at, Ending::Refused),
             Kind::Release(Some(hold)) => {
                 let release = self.table.holds[hold as usize].release.as_mut();
@@ -182,7 +184,6 @@ impl<'h> Builder<'h> {
 
     fn grant(&mut self, process: u32, open: &Open, row: Row<'h>, at: At) -> u32 {
         let hold = self.table.holds.len() as u32;
-        let deadline = row.value().get("deadline_ns").as_u64();
         self.table.holds.push(Hold {
             lock: open.lock,
             process,
@@ -190,12 +191,13 @@ impl<'h> Builder<'h> {
             start: at,
             end: OPEN,
             ending: Ending::Open,
-            late: deadline.is_some_and(|deadline| deadline <= at.time),
+            late: false,
             token: row.value().get("token").as_u64().into(),
             promise: 0,
             release: None,
         });
-        self.promise(hold, open, row, at);
+        let deadline = self.promise(hold, open, row, at);
+        self.table.holds[hold as usize].late = deadline.is_some_and(|deadline| deadline <= at.time);
         self.crashes.granted(row.node(), hold, &self.table.holds);
         let holds = &mut self.processes.entry(process).or_default().holds;
         holds.retain(|&(lock, _)| lock != open.lock);
@@ -203,7 +205,9 @@ impl<'h> Builder<'h> {
         hold
     }
 
-    fn promise(&mut self, hold: u32, open: &Open, row: Row<'h>, at: At) {
+    /// Returns the deadline that came with it.
+    fn promise(&mut self, hold: u32, open: &Open, row: Row<'h>, at: At) -> Option<u64> {
+        let deadline_ns = row.value().get("deadline_ns").as_u64();
         self.table.holds[hold as usize].promise = self.table.promises.len() as u32;
         self.table.promises.push(Promise {
             hold,
@@ -211,8 +215,9 @@ impl<'h> Builder<'h> {
             ok: at,
             asked_ns: row.value().get("asked_ns").as_u64().into(),
             ttl_ns: row.value().get("ttl_ms").as_u64().map(|ms| ms.saturating_mul(1_000_000)).into(),
-            deadline_ns: row.value().get("deadline_ns").as_u64().into(),
+            deadline_ns: deadline_ns.into(),
         });
+        deadline_ns
     }
 
     /// An indeterminate outcome retires the process: its client goes on under a new number and without belief.

@@ -10,7 +10,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::{BTreeMap, VecDeque},
+    collections::BTreeMap,
     rc::Rc,
     time::Duration,
 };
@@ -171,52 +171,35 @@ impl Replicated {
 
     /// One thread: with `appendfsync always` a command waits for the sync of the one before.
     fn serve_clients(self: Rc<Self>) {
-        let queue = Rc::new((RefCell::new(VecDeque::new()), Notify::new()));
-        let (connections, tail, server) = (Cell::new(0), queue.clone(), self.clone());
-        serve_each(&self.node, PORT, move || {
+        let synced = matches!(self.options.persistence, Persistence::Always(_));
+        let (connections, server, node) = (Cell::new(0), self.clone(), self.node.clone());
+        let (hand_over, task) =
+            server::in_turn(async move |(request, written): (Request<_, _>, Rc<Cell<u64>>)| {
+                let answer = server.execute(&request, &written);
+                server.sync_before_answer().await;
+                answer.into_iter().for_each(|answer| request.reply.send(answer));
+            });
+        serve_each(&node, PORT, move || {
             connections.set(connections.get() + 1);
-            let (server, tail, number) = (server.clone(), tail.clone(), connections.get());
+            let (server, hand_over, number) = (self.clone(), hand_over.clone(), connections.get());
             let written = Rc::new(Cell::new(0));
             move |request: Request<Command, Answer>| {
                 server.clients.borrow_mut().insert(number, request.reply.clone());
-                match server.options.persistence {
-                    Persistence::Always(_) => {
-                        tail.0.borrow_mut().push_back((request, written.clone()));
-                        tail.1.notify_one();
-                    }
-                    _ => {
-                        let answer = server.execute(&request, &written);
-                        answer.into_iter().for_each(|answer| request.reply.send(answer));
-                    }
+                if synced {
+                    return hand_over((request, written.clone()));
                 }
-            }
-        });
-        if !matches!(self.options.persistence, Persistence::Always(_)) {
-            return;
-        }
-        let node = self.node.clone();
-        node.run(async move {
-            loop {
-                let next = queue.0.borrow_mut().pop_front();
-                let Some((request, written)) = next else {
-                    queue.1.notified().await;
-                    continue;
-                };
-                let answer = self.execute(&request, &written);
-                self.sync_before_answer().await;
+                let answer = server.execute(&request, &written);
                 answer.into_iter().for_each(|answer| request.reply.send(answer));
             }
         });
+        if synced {
+            node.run(task);
+        }
     }
 
-    /// With `appendfsync always` nothing is said, to a client or a primary, before what was written is synced
-    /// (`beforeSleep` in `server.c`).
+    /// See [`Persistence::sync_before_answer`].
     pub(super) async fn sync_before_answer(&self) {
-        let Persistence::Always(sync) = self.options.persistence else { return };
-        if self.kept.disk.unsynced() > 0 {
-            self.node.sleep(sync).await;
-            self.kept.disk.sync();
-        }
+        self.options.persistence.sync_before_answer(&self.node, &self.kept.disk).await;
     }
 
     /// One command; `None` when its answer comes later. `written`: up to where the stream has what this client wrote.

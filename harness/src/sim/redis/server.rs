@@ -17,7 +17,7 @@ use crate::sim::{
     disk::Disk,
     net::Port,
     node::Node,
-    rpc::{Request, Responder, serve},
+    rpc::{Request, serve},
 };
 
 /// Where it listens.
@@ -62,7 +62,7 @@ pub fn start(node: &Node, disk: &Disk<Change>, persistence: Persistence) {
     };
     let server = Rc::new(Server { node: node.clone(), disk: disk.clone(), keyspace: RefCell::new(keyspace) });
     match persistence {
-        Persistence::Always(sync) => serve_synced(server.clone(), sync),
+        Persistence::Always(_) => serve_synced(server.clone(), persistence),
         _ => {
             let server = server.clone();
             serve(node, PORT, move |request: Request<Command, Answer>| {
@@ -83,32 +83,49 @@ struct Server {
     keyspace: RefCell<Keyspace>,
 }
 
-/// A command that waits for the one thread.
-type Waiting = (Command, Responder<Answer>);
+impl Persistence {
+    /// With `appendfsync always` nothing is said, to a client or a primary, before what was written is synced
+    /// (`beforeSleep` in `server.c`).
+    pub(super) async fn sync_before_answer(self, node: &Node, disk: &Disk<Change>) {
+        let Persistence::Always(sync) = self else { return };
+        if disk.unsynced() > 0 {
+            node.sleep(sync).await;
+            disk.sync();
+        }
+    }
+}
 
-/// With `always` the one thread waits for the disk after each command that wrote.
-fn serve_synced(server: Rc<Server>, sync: Duration) {
-    let queue = Rc::new((RefCell::new(VecDeque::<Waiting>::new()), Notify::new()));
-    let (tail, node) = (queue.clone(), server.node.clone());
-    serve(&node, PORT, move |request: Request<Command, Answer>| {
-        tail.0.borrow_mut().push_back((request.body, request.reply));
+/// The one thread of a server that syncs: how to hand something over, and the task that does it, each thing to its end
+/// before the next.
+pub(super) fn in_turn<T>(act: impl AsyncFn(T)) -> (impl Fn(T) + Clone, impl Future<Output = ()>) {
+    let queue = Rc::new((RefCell::new(VecDeque::new()), Notify::new()));
+    let tail = queue.clone();
+    let hand_over = move |next| {
+        tail.0.borrow_mut().push_back(next);
         tail.1.notify_one();
-    });
-    node.run(async move {
+    };
+    let task = async move {
         loop {
             let next = queue.0.borrow_mut().pop_front();
-            let Some((command, reply)) = next else {
-                queue.1.notified().await;
-                continue;
-            };
-            let answer = server.execute(&command, Persistence::Always(sync));
-            if server.disk.unsynced() > 0 {
-                server.node.sleep(sync).await;
-                server.disk.sync();
+            match next {
+                Some(next) => act(next).await,
+                None => queue.1.notified().await,
             }
-            reply.send(Ok(answer));
         }
+    };
+    (hand_over, task)
+}
+
+/// With `always` the one thread waits for the disk after each command that wrote.
+fn serve_synced(server: Rc<Server>, persistence: Persistence) {
+    let node = server.node.clone();
+    let (hand_over, task) = in_turn(async move |request: Request<Command, Answer>| {
+        let answer = server.execute(&request.body, persistence);
+        persistence.sync_before_answer(&server.node, &server.disk).await;
+        request.reply.send(Ok(answer));
     });
+    serve(&node, PORT, hand_over);
+    node.run(task);
 }
 
 impl Server {
