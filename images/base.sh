@@ -109,6 +109,8 @@ make_base() {
     prepare
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
+    # A signal alone would end the shell without that.
+    trap 'exit 143' HUP INT TERM
     apt_options > "$work/apt.conf"
     say "making $tag from $FENCEPOST_DEBIAN_MIRROR"
     # An archived suite keeps its main archive longest: without updates and security it is still
@@ -123,7 +125,7 @@ make_base() {
         --message "made locally by images/base.sh from Debian packages" \
         "$work/$suite.tar" "$tag" >/dev/null
     rm -rf "$work"
-    trap - EXIT
+    trap - EXIT HUP INT TERM
 }
 
 [ $# -gt 0 ] || set -- bookworm trixie bullseye

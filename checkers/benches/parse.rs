@@ -1,8 +1,15 @@
-//! Events a second of the readers, over a lock history of 100,000 operations.
+//! Events a second of the readers, over a lock history of 100,000 operations; and from the text of a run's history to its
+//! verdict, beside what only parsing it takes with `serde_json`.
 
-use checkers::history::{Event, EventKind, History, Process, ReadOptions, edn, jsonl};
+use std::hint::black_box;
+
+use checkers::checks::{CheckContext, judge};
+use checkers::history::{Event, EventKind, History, Process, ReadOptions, edn, jsonl, read};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use serde_json::json;
+use serde_json::{Value, json};
+
+#[path = "../tests/support/lock_run.rs"]
+mod lock_run;
 
 /// Ten clients who take the lock in turn.
 fn events(operations: u64) -> Vec<Event> {
@@ -61,5 +68,32 @@ fn parse(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, parse);
+/// All on one thread.
+fn end_to_end(criterion: &mut Criterion) {
+    let text = lock_run::history(200_000);
+    let lines = text.lines().count();
+    let options = ReadOptions { memory_max: None, threads: 1 };
+    let history = || read(text.as_bytes(), &options).expect("it is well formed").1;
+    let mut group = criterion.benchmark_group("end to end");
+    group.sample_size(10).throughput(Throughput::Elements(lines as u64));
+    group.bench_function("serde_json, into values", |bencher| {
+        let value = |line| serde_json::from_str::<Value>(line).expect("it is JSON");
+        bencher.iter(|| text.lines().map(value).map(black_box).count());
+    });
+    group.bench_function("serde_json, into events", |bencher| {
+        let event = |line| serde_json::from_str::<Event>(line).expect("it is an event");
+        bencher.iter(|| text.lines().map(event).map(black_box).count());
+    });
+    group.bench_function("read", |bencher| bencher.iter(history));
+    group.bench_function("read and judge", |bencher| {
+        bencher.iter(|| {
+            let history = history();
+            history.check_vocabulary().expect("it is in our vocabulary");
+            judge(&history, &CheckContext::default())
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, parse, end_to_end);
 criterion_main!(benches);

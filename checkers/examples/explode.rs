@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let started = Instant::now();
     let answer = check(&FifoQueue::empty(), &ops, &limits);
     let elapsed = started.elapsed();
-    println!("{}", explain(&FifoQueue::empty(), &ops, &answer).text);
+    println!("{}", explain(&FifoQueue::empty(), &ops, &answer, &Limits::default()).text);
     println!("{:.3} s, at most {} of memory in all", elapsed.as_secs_f64(), resident());
     ExitCode::from(2)
 }

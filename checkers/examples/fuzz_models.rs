@@ -23,10 +23,12 @@ use std::{
 
 use all::Visit;
 use checkers::{
+    judge::judge,
+    limits::Limits,
     model::{Model, OpOf},
     verdict::Verdict,
 };
-use random::{Random, Subject, brute, history, others};
+use random::{Random, Subject, brute, history, is_evidence_enough, others};
 
 /// Histories that a thread takes at a time.
 const CHUNK: u64 = 1000;
@@ -151,7 +153,7 @@ fn chunk<S: Subject>(name: &str, subject: &S, seed: u64, first: u64) -> Counts {
         let mut random = Random(seed << 40 | number);
         random.next();
         let ops = history(subject, OPS_MAX, &mut random);
-        let brute = brute::<S>(&model, &ops);
+        let brute = brute(subject, &model, &ops);
         let others = others::<S>(&model, &ops);
         let is_valid = u64::from(brute == Verdict::Valid);
         let is_special = u64::from(others[2].is_some());
@@ -159,6 +161,14 @@ fn chunk<S: Subject>(name: &str, subject: &S, seed: u64, first: u64) -> Counts {
         *counts.valid.get_mut() += is_valid;
         *counts.special.get_mut() += is_special;
         *counts.special_valid.get_mut() += is_valid * is_special;
+        if !is_evidence_enough(subject, &model, &ops) {
+            *counts.disagree.get_mut() += 1;
+            println!(
+                "{name}, history {number}: the evidence is not enough: {:?}",
+                judge(&model, &ops, &Limits::default())
+            );
+            ops.iter().for_each(|op| print::<S>(&model, op));
+        }
         if others.into_iter().flatten().any(|verdict| verdict != brute) {
             *counts.disagree.get_mut() += 1;
             println!(

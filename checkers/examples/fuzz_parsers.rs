@@ -156,6 +156,7 @@ fn options() -> ReadOptions {
 fn judged(history: Result<History, ReadError>) -> bool {
     history.is_ok_and(|mut history| {
         let _ = history.check_form();
+        let _ = history.check_vocabulary();
         history.sort();
         history.operations().iter().for_each(|operation| assert!(operation.invoke.line() > 0));
         history.events().for_each(drop);

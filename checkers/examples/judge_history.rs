@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = Instant::now();
     let (format, history) = read(File::open(path)?, &options)?;
     let read = start.elapsed().as_secs_f64();
-    let parts = locks(&history, &Reading::of(format))?;
+    let parts = locks(&history, &Reading::default())?.parts;
     let converted = start.elapsed().as_secs_f64();
     let answers: Vec<_> =
         parts.iter().map(|part| judge(&Lock::FENCED, &part.ops, &Limits::default())).collect();

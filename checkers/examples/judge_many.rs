@@ -1,57 +1,75 @@
-//! Makes a sound lock history with this many events (default: ten million) and judges it, telling how long that took.
+//! Reads a lock history and judges it by the checks of a run, as `fencepost check` does on one thread; tells how long each
+//! step took, on the processor, and how many bytes an event were in memory at most.
 //!
-//!     cargo run --release -p fencepost-checkers --example judge_many [EVENTS]
+//!     cargo run --release -p fencepost-checkers --example judge_many [FILE]
+//!
+//! Without a file it writes the sound history of a run with ten million events and judges that.
 
-use std::{error::Error, fmt::Write as _, time::Instant};
+use std::{
+    error::Error,
+    fs::{self, File},
+    path::PathBuf,
+};
 
 use checkers::{
     checks::{CheckContext, judge},
-    history::{ReadOptions, jsonl},
+    history::{ReadOptions, read},
 };
 
-const CLIENTS: u64 = 5;
-const EVENTS_PER_ROUND: u64 = 8;
+#[path = "../tests/support/lock_run.rs"]
+mod lock_run;
+
+const EVENTS: u64 = 10_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let events = std::env::args().nth(1).map_or(Ok(10_000_000), |text| text.parse::<u64>())?;
-    let text = history(events / EVENTS_PER_ROUND);
-    println!("{} MB of JSON Lines", text.len() / 1_000_000);
+    match std::env::args_os().nth(1) {
+        Some(path) => judge_file(&PathBuf::from(path)),
+        None => {
+            let path = std::env::temp_dir().join(format!("judge_many-{}.jsonl", std::process::id()));
+            fs::write(&path, lock_run::history(EVENTS))?;
+            // In a process of its own, whose memory is that of the judge alone.
+            let judged = std::process::Command::new(std::env::current_exe()?).arg(&path).status();
+            fs::remove_file(&path)?;
+            if judged?.success() { Ok(()) } else { Err("it was not judged".into()) }
+        }
+    }
+}
 
-    let start = Instant::now();
-    let history = jsonl::read(text.as_bytes(), &ReadOptions::default())?;
-    println!("{} events read in {:?}, {} MB", history.len(), start.elapsed(), history.memory() / 1_000_000);
-
-    let start = Instant::now();
+fn judge_file(path: &PathBuf) -> Result<(), Box<dyn Error>> {
+    let start = processor_s()?;
+    let (_, history) = read(File::open(path)?, &ReadOptions { threads: 1, ..ReadOptions::default() })?;
+    let has_read = processor_s()?;
+    history.check_vocabulary()?;
     let judged = judge(&history, &CheckContext::default());
-    println!("judged in {:?}: {:?}, {:?}", start.elapsed(), judged.verdict(), judged.grants);
+    let end = processor_s()?;
+
+    let events = history.len();
+    let rate = |from: f64, to: f64| {
+        format!("{:.2} s ({:.2} M events/s)", to - from, events as f64 / (to - from) / 1e6)
+    };
+    println!("{events} events, {:?}, {:?}", judged.verdict(), judged.grants);
     for (name, result) in &judged.checks {
         println!("{name}: {:?} {}", result.verdict, result.reason.as_deref().unwrap_or_default());
     }
+    println!("read: {}, judged: {}, all: {}", rate(start, has_read), rate(has_read, end), rate(start, end));
+    let (kept, peak) = (history.memory() / events.max(1), peak_bytes()? / events.max(1));
+    println!("the history: {kept} bytes an event; at most in memory: {peak} bytes an event");
     Ok(())
 }
 
-/// Each client acquires while the one before still holds, reads, writes and releases.
-fn history(rounds: u64) -> String {
-    let mut text = String::new();
-    let mut line = |time: u64, client: u64, kind: &str, f: &str, more: &str| {
-        let (node, token) = (client + 1, time / 1_000_000);
-        _ = writeln!(
-            text,
-            r#"{{"time":{time},"process":{client},"node":"c{node}","type":"{kind}","f":"{f}","value":{{"lock":"a","token":{token}{more}}}}}"#
-        );
-    };
-    line(0, 0, "invoke", "acquire", "");
-    for round in 0..rounds {
-        let (client, time) = (round % CLIENTS, (round + 1) * 1_000_000);
-        line(time, client, "ok", "acquire", r#","ttl_ms":2000"#);
-        line(time + 100_000, client, "invoke", "read", "");
-        line(time + 200_000, client, "ok", "read", r#","unfenced":"0-1","fenced":"0-1""#);
-        let id = format!(r#","id":"{client}-{round}""#);
-        line(time + 300_000, client, "invoke", "write", &id);
-        line(time + 400_000, client, "ok", "write", &id);
-        line(time + 500_000, (client + 1) % CLIENTS, "invoke", "acquire", "");
-        line(time + 600_000, client, "invoke", "release", "");
-        line(time + 700_000, client, "ok", "release", "");
-    }
-    text
+/// What this process has used of the processor, in seconds, on Linux.
+fn processor_s() -> Result<f64, Box<dyn Error>> {
+    /// Ticks a second, whatever the machine.
+    const TICKS: f64 = 100.0;
+    let text = fs::read_to_string("/proc/self/stat")?;
+    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = fields.get(11..13).ok_or("/proc/self/stat has no times")?;
+    Ok(ticks.iter().map(|ticks| ticks.parse::<f64>()).sum::<Result<f64, _>>()? / TICKS)
+}
+
+/// The most that this process had in memory, on Linux.
+fn peak_bytes() -> Result<usize, Box<dyn Error>> {
+    let text = fs::read_to_string("/proc/self/status")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM is told")?;
+    Ok(line.trim().trim_end_matches(" kB").parse::<usize>()? * 1024)
 }

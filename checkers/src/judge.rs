@@ -2,12 +2,12 @@
 
 use crate::{
     engine::{self, Answer, Refutation, Witness},
-    limits::Limits,
+    limits::{Guard, Limits},
     model::{Model, OpOf},
 };
 
 /// Judges a history. Parts that a special checker can judge are judged first, so that a cheap refutation is not hidden
-/// by an expensive search.
+/// by an expensive search; small ones by a small search before, which costs less than a special checker's tables.
 ///
 /// ```
 /// use checkers::{judge::judge, limits::Limits, models::lock::*, op::Op, verdict::Verdict};
@@ -19,11 +19,22 @@ use crate::{
 /// assert_eq!(judge(&Lock::OWNED, &ops, &Limits::default()).verdict(), Verdict::Invalid);
 /// ```
 pub fn judge<M: Model>(model: &M, ops: &[OpOf<M>], limits: &Limits) -> Answer {
-    let parts = model.partition(ops);
+    if ops.is_empty() {
+        return Answer::Valid(Witness::default());
+    }
+    let guard = Guard::new(limits);
     let mut left = Vec::new();
-    for part in parts {
-        match shortcut(model, ops, &part) {
-            Some(Answer::Invalid(refutation)) => return Answer::Invalid(locate(refutation, part)),
+    for part in model.partition(ops) {
+        let is_tried = !model.sweeps() && guard.go_on();
+        match is_tried.then(|| engine::judge_small(model, ops, &part)).flatten() {
+            Some(Ok(())) => continue,
+            Some(Err(refutation)) => return Answer::Invalid(refutation),
+            None => {}
+        }
+        match model.shortcut_of(ops, &part) {
+            Some(Answer::Invalid(refutation)) => {
+                return Answer::Invalid(Box::new(locate(*refutation, part)));
+            }
             Some(Answer::Valid(_)) => {}
             Some(Answer::Unknown(_)) | None => left.push(part),
         }
@@ -31,15 +42,18 @@ pub fn judge<M: Model>(model: &M, ops: &[OpOf<M>], limits: &Limits) -> Answer {
     if left.is_empty() {
         return Answer::Valid(Witness::default());
     }
-    engine::check_parts(model, ops, &left, limits)
+    engine::check_parts(model, ops, &left, &guard, limits.jobs)
 }
 
-fn shortcut<M: Model>(model: &M, ops: &[OpOf<M>], part: &[u32]) -> Option<Answer> {
-    if part.len() == ops.len() && part.is_sorted() {
-        return model.shortcut(ops);
+/// The refutation of a small part, which a small search found, in a special checker's words if there are any.
+pub(crate) fn reasoned<M: Model>(model: &M, ops: &[OpOf<M>], refutation: &Refutation) -> Option<Refutation> {
+    if refutation.reason.is_some() || refutation.nodes == 0 {
+        return None;
     }
-    let own: Vec<OpOf<M>> = part.iter().map(|&op| ops[op as usize].clone()).collect();
-    model.shortcut(&own)
+    match model.shortcut_of(ops, &refutation.part)? {
+        Answer::Invalid(reasoned) => Some(locate(*reasoned, refutation.part.clone())),
+        Answer::Valid(_) | Answer::Unknown(_) => None,
+    }
 }
 
 /// Positions in the part become positions in the history.

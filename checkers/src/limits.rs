@@ -72,6 +72,19 @@ impl Guard {
         }
     }
 
+    /// For another search that ends with this one's time, and has all of its memory to itself.
+    pub(crate) fn again(&self) -> Guard {
+        Guard {
+            deadline: self.deadline,
+            memory_bytes: self.memory_bytes,
+            stop: self.stop.clone(),
+            abandon: self.abandon,
+            used_bytes: AtomicUsize::new(0),
+            peak_bytes: AtomicUsize::new(0),
+            ended: AtomicU8::new(0),
+        }
+    }
+
     /// Looks at the clock and the flags; `false` means: stop.
     pub(crate) fn go_on(&self) -> bool {
         if self.stop.as_ref().is_some_and(|stop| stop.load(Relaxed)) {

@@ -1,6 +1,9 @@
 //! What a model is: a sequential specification that histories are judged against.
 
-use std::{fmt::Debug, hash::Hash};
+use std::{
+    fmt::Debug,
+    hash::{BuildHasher, Hash},
+};
 
 use crate::{engine::Answer, op::Op};
 
@@ -42,7 +45,7 @@ use crate::{engine::Answer, op::Op};
 /// ```
 pub trait Model: Sync {
     /// What the service remembers.
-    type State: Clone + Eq + Hash + Debug + Send;
+    type State: Clone + Eq + Hash + Debug + Send + 'static;
     /// What is asked of it.
     type Input: Clone + Eq + Hash + Debug + Sync;
     /// What it answers.
@@ -68,9 +71,21 @@ pub trait Model: Sync {
         false
     }
 
+    /// Whether there is a [`step`](Model::step): of an operation that only observes, this is all that matters, and costs
+    /// less where a state is not cheaply copied.
+    fn permits(&self, state: &Self::State, input: &Self::Input, output: Option<&Self::Output>) -> bool {
+        self.step(state, input, output).is_some()
+    }
+
     /// Positions in `ops` that can be judged apart, each part with a state of its own.
     fn partition(&self, ops: &[OpOf<Self>]) -> Vec<Vec<u32>> {
         vec![(0..ops.len() as u32).collect()]
+    }
+
+    /// Whether [`partition`](Model::partition) may split: models that hold others of this kind must copy the operations to
+    /// ask it. `false` is always right.
+    fn splits(&self) -> bool {
+        false
     }
 
     /// What can be known about a part's future before its search begins.
@@ -88,6 +103,47 @@ pub trait Model: Sync {
         None
     }
 
+    /// The [`shortcut`](Model::shortcut) of a part, in positions of the part.
+    fn shortcut_of(&self, ops: &[OpOf<Self>], part: &[u32]) -> Option<Answer> {
+        if part.len() == ops.len() && part.is_sorted() {
+            return self.shortcut(ops);
+        }
+        let own: Vec<OpOf<Self>> = part.iter().map(|&op| ops[op as usize].clone()).collect();
+        self.shortcut(&own)
+    }
+
+    /// Whether [`shortcut`](Model::shortcut) judges most histories in one sweep, which costs less than anything that could
+    /// be tried before it. `false` is always right.
+    fn sweeps(&self) -> bool {
+        false
+    }
+
+    /// What an operation is about, each as a number ([`topic`]): elements, registers, owners, values. A history that is
+    /// linearizable must stay so when it is looked at as to some topics only, with [`Model::about`]; explanations leave
+    /// out what does not matter in this way. An operation without topics, as by default, is never left out.
+    fn topics(&self, _input: &Self::Input, _output: Option<&Self::Output>) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// The operation as to the topics that are kept; `None` if it says nothing of them. Only asked where some topics
+    /// are left out, so what hangs on all of them (a refusal for want of permits) says nothing.
+    fn about(&self, op: &OpOf<Self>, _kept: &dyn Fn(u64) -> bool) -> Option<OpOf<Self>> {
+        Some(op.clone())
+    }
+
+    /// Why the operation at this position cannot have answered as it did, where words say that better than all the
+    /// operations which they are made of; for people, and only where it is certain. With the positions of those that are
+    /// worth showing.
+    fn argue(&self, _ops: &[OpOf<Self>], _op: u32) -> Option<(String, Vec<u32>)> {
+        None
+    }
+
+    /// What makes the part of the history hard in which the operation at this position is, and what would make it easy;
+    /// in sentences, for people whose search reached a limit.
+    fn hardness(&self, _ops: &[OpOf<Self>], _op: u32) -> Option<String> {
+        None
+    }
+
     /// An operation in words.
     fn describe(&self, input: &Self::Input, output: Option<&Self::Output>) -> String {
         match output {
@@ -102,6 +158,11 @@ pub trait Model: Sync {
     }
 }
 
+/// A number for what an operation is about. Different things may get one number: they are then kept or left out together.
+pub fn topic(of: &impl Hash) -> u64 {
+    rustc_hash::FxBuildHasher.hash_one(of)
+}
+
 /// The operations of a model.
 pub type OpOf<M> = Op<<M as Model>::Input, <M as Model>::Output>;
 
@@ -110,7 +171,7 @@ pub type OpOf<M> = Op<<M as Model>::Input, <M as Model>::Output>;
 pub struct Timeline<'a, M: Model + ?Sized> {
     /// Determinate operations in order of return.
     pub returned: Vec<Placed<'a, M>>,
-    /// Indeterminate operations in order of invocation.
+    /// Operations that may not have happened, in order of invocation.
     pub optional: Vec<Placed<'a, M>>,
 }
 
@@ -120,6 +181,8 @@ pub struct Placed<'a, M: Model + ?Sized> {
     pub op: &'a OpOf<M>,
     /// The first event after its invocation.
     pub since: u32,
+    /// The event after which it can no longer happen; `u32::MAX` for an indeterminate one.
+    pub until: u32,
 }
 
 /// Judges states by what is still to come.

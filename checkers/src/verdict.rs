@@ -1,6 +1,6 @@
 //! What a check says, and how verdicts compose.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,6 +15,16 @@ pub enum Verdict {
     Unknown,
     /// The promise was broken, and the evidence is shown.
     Invalid,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Verdict::Valid => "valid",
+            Verdict::Unknown => "unknown",
+            Verdict::Invalid => "invalid",
+        })
+    }
 }
 
 impl Verdict {

@@ -9,8 +9,8 @@ use std::{
 };
 
 use checkers::{
-    checks::{CheckContext, PlannedFaults, judge},
-    history::{History, ReadOptions, jsonl},
+    checks::{CheckContext, PlannedFaults, Reacquire, judge},
+    history::{Event, EventKind, History, ReadOptions, jsonl},
     verdict::Verdict,
 };
 use serde_json::{Value, json};
@@ -47,8 +47,57 @@ fn golden_histories_are_judged_as_their_names_say() {
         failures.extend(compare(&path.with_extension("verdict.json"), &verdict));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    let all = ["damage", "deadline", "exclusion", "fencing", "liveness", "promise", "token"];
+    let all = ["crash", "damage", "deadline", "exclusion", "fencing", "liveness", "promise", "token"];
     assert!(broken.iter().map(String::as_str).eq(all), "every check has a broken case, not only {broken:?}");
+}
+
+/// It was sent while its client held the lock, so nobody acted wrongly, and what it did is damage all the same.
+#[test]
+fn a_write_that_arrives_late_is_damage_and_nobody_is_to_blame() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let (history, context) = load(&folder.join("damage.broken.sent-in-time-arrives-late.jsonl"));
+    let judged = judge(&history, &context);
+    for check in ["exclusion", "deadline", "promise", "token", "fencing"] {
+        assert_eq!(judged.checks[check].verdict, Verdict::Valid, "{check}: {:#?}", judged.checks[check]);
+    }
+    let figures = &judged.checks["damage"].figures;
+    assert_eq!((&figures["unfenced_lost"], &figures["fenced_lost"]), (&json!(1), &json!(0)));
+}
+
+/// Whoever takes the two lines of an acquire out of a history, and leaves what was done with its token, hides nothing.
+#[test]
+fn a_grant_that_is_missing_makes_nothing_valid() {
+    let mut told = 0;
+    for path in cases().iter().filter(|path| name(path).contains(".broken.")) {
+        let (history, context) = load(path);
+        let events: Vec<Event> = history.events().collect();
+        for grant in events.iter().filter(|event| is_used_later(event, &events)) {
+            let is_of_it = |event: &&Event| event.process == grant.process && event.f == grant.f;
+            let asked = events[..grant.index as usize].iter().rev().find(is_of_it).expect("an invocation");
+            let lines = [asked.index, grant.index];
+            let rest: Vec<Event> =
+                events.iter().filter(|event| !lines.contains(&event.index)).cloned().collect();
+            let judged = judge(&History::from_events(&rest), &context);
+            assert_ne!(judged.verdict(), Verdict::Valid, "{} without {lines:?}", name(path));
+            let says = |reason: &str| reason.contains("does not tell of every grant");
+            told += usize::from(judged.checks.values().any(|it| it.reason.as_deref().is_some_and(says)));
+        }
+    }
+    assert!(told > 20, "only {told} histories were found to lack a grant");
+}
+
+/// Whether this gives a token that its client uses later, and that no other answer gives.
+fn is_used_later(event: &Event, events: &[Event]) -> bool {
+    let token = &event.value["token"];
+    let gives = |it: &&Event| {
+        it.kind == EventKind::Ok && ["acquire", "campaign", "renew", "renewed"].contains(&&*it.f)
+    };
+    let has = |it: &&Event| it.value["token"] == *token && it.index != event.index;
+    let is_grant = event.kind == EventKind::Ok && ["acquire", "campaign"].contains(&&*event.f);
+    is_grant
+        && token.is_number()
+        && events.iter().any(|it| it.process == event.process && has(&it))
+        && !events.iter().filter(gives).any(|it| has(&it))
 }
 
 fn cases() -> Vec<PathBuf> {
@@ -69,6 +118,7 @@ fn name(path: &Path) -> String {
 fn load(path: &Path) -> (History, CheckContext) {
     let mut history = jsonl::read(File::open(path).expect("the history"), &ReadOptions::default())
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    history.check_vocabulary().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     assert!(history.is_sorted(), "{}: not in time order", path.display());
     if let Ok(log) = File::open(path.with_extension("resource.jsonl")) {
         history.resource = jsonl::read_resource(log).expect("the resource's log");
@@ -79,6 +129,12 @@ fn load(path: &Path) -> (History, CheckContext) {
     let context = CheckContext {
         recipe: None,
         planned_faults: planned.map(planned_faults).collect(),
+        reacquire: plan["reacquire"].as_str().map(|meaning| match meaning {
+            "refresh" => Reacquire::Refresh,
+            "nested" => Reacquire::Nested,
+            "defect" => Reacquire::Defect,
+            other => panic!("{}: {other} is no meaning", path.display()),
+        }),
         drift_ns: plan["drift_ns"].as_u64().unwrap_or(0),
     };
     (history, context)

@@ -20,7 +20,6 @@ const TEXTS: [(&str, &[&[u8]]); 6] = [
             b"{\"time\":1.5,\"process\":0,\"type\":\"invoke\",\"f\":\"x\"}\n",
             b"{\"time\":18446744073709551616,\"process\":0,\"type\":\"invoke\",\"f\":\"x\"}\n",
             b"{\"time\":1,\"time\":2,\"process\":0,\"type\":\"invoke\",\"f\":\"x\"}\n",
-            b"{\"process\":0,\"type\":\"invoke\",\"f\":\"x\"}\n",
             b"{\"time\":1,\"process\":0,\"type\":\"invoke\",\"f\":\"x\"} {}\n",
             b"{\"time\":1,\"process\":0,\"type\":\"invoke\",\"f\":\"x\",\"value\":\"\xff\"}\n",
             b"{\"time\":1,\"process\":0,\"type\":\"invoke\",\"f\":\"x\",\"value\":\"\\ud800\"}\n",
@@ -82,7 +81,7 @@ const TEXTS: [(&str, &[&[u8]]); 6] = [
             b"0 invoke acquire\n0 invoke acquire\n",
             b"0 invoke acquire\n0 ok release\n",
             b"0 invoke acquire\n0 info acquire\n0 invoke release\n",
-            b"{\"index\":0,\"time\":1,\"process\":0,\"type\":\"invoke\",\"f\":\"x\"}\n{\"index\":2,\"time\":1,\"process\":0,\"type\":\"ok\",\"f\":\"x\"}\n",
+            b"{\"index\":2,\"time\":1,\"process\":0,\"type\":\"invoke\",\"f\":\"x\"}\n{\"index\":1,\"time\":1,\"process\":0,\"type\":\"ok\",\"f\":\"x\"}\n",
         ],
     ),
 ];

@@ -4,7 +4,12 @@
 //! The clients do nothing but record, so the figure is the recorder's path alone:
 //! client → agent → attached stdout → link → recorder → `history.jsonl`.
 
-use std::{cell::Cell, io::BufRead, rc::Rc, time::Instant};
+use std::{
+    cell::Cell,
+    io::BufRead,
+    rc::Rc,
+    time::{Duration, Instant},
+};
 
 use harness::{
     agent::protocol::{Command, Program, Tag},
@@ -16,8 +21,10 @@ use harness::{
             Engine, clean,
             layer::Layer,
             link::Upward,
+            loss::Loss,
             network::Network,
-            node::{Node, NodeSpec},
+            node::{Node, NodeSpec, OTHER_MEMORY},
+            ticks::OwnTicks,
         },
     },
 };
@@ -32,7 +39,7 @@ fn main() {
     let done = tokio::task::LocalSet::new().block_on(&runtime, async {
         let engine = Engine::connect().await?;
         let measured = measure(&engine, &run, clients, operations).await;
-        clean::remove_run(&engine, &run).await?;
+        clean::remove_run(&engine, &run, Duration::ZERO).await?;
         measured
     });
     if let Err(error) = done {
@@ -61,8 +68,9 @@ async fn measure(engine: &Engine, run: &str, clients: usize, operations: usize) 
             }
         };
         let address = network.address(100 + client as u8);
-        let spec = NodeSpec { run, node: &node, image: &image, network: &network.name, address };
-        nodes.push(Node::create(engine, spec, upward).await?);
+        let memory = OTHER_MEMORY;
+        let spec = NodeSpec { run, node: &node, image: &image, network: &network.name, address, memory };
+        nodes.push(Node::create(engine, spec, &OwnTicks::default(), &Loss::default(), upward).await?);
     }
     let begun = Instant::now();
     for (client, node) in nodes.iter().enumerate() {

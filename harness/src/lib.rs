@@ -4,18 +4,26 @@
 mod tell;
 
 pub mod agent;
+pub mod cells;
 pub mod check;
 pub mod cli;
 pub mod client;
 pub mod error;
 pub mod experiment;
+pub mod help;
 pub mod images;
+mod input;
+mod memory;
+pub mod pressure;
 pub mod probe;
+pub mod recipe_table;
 pub mod recorder;
 pub mod resource;
 pub mod run;
+pub mod shell;
 pub mod sim;
 pub mod store;
 pub mod stored;
 pub mod systems;
+pub mod ticker;
 pub mod world;

@@ -29,6 +29,8 @@ pub struct Probe {
 
 /// Limit of one exchange.
 const PATIENCE: Duration = Duration::from_millis(1000);
+/// An answer is shorter.
+const ANSWER_MAX: u64 = 1 << 20;
 /// Pause between two tries.
 const AGAIN: Duration = Duration::from_millis(20);
 
@@ -119,6 +121,7 @@ fn talk(address: SocketAddr, commands: &str) -> std::result::Result<String, Stri
         let mut part = [0; 4096];
         while !answer.ends_with(b"+PONG\r\n") {
             match stream.read(&mut part)? {
+                _ if answer.len() as u64 > ANSWER_MAX => return Err(std::io::ErrorKind::InvalidData.into()),
                 0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
                 read => answer.extend_from_slice(&part[..read]),
             }
@@ -201,7 +204,7 @@ fn exchange(address: SocketAddr, request: &[u8]) -> std::result::Result<String, 
     connect(address)
         .and_then(|mut stream| {
             stream.write_all(request)?;
-            stream.read_to_end(&mut answer)
+            stream.take(ANSWER_MAX).read_to_end(&mut answer)
         })
         .map_err(|error| format!("{address}: {error}"))?;
     Ok(String::from_utf8_lossy(&answer).into_owned())

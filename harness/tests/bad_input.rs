@@ -79,6 +79,9 @@ fn of_names() {
     }
     seen.add("leader where there is none", said(&[], &["run", "redis/redlock", "--faults", "kill:leader"]));
     seen.add("workload of another kind", said_to("--workload election"));
+    for faults in ["partition:halves", "kill:minority", "kill:rolling"] {
+        seen.add(&format!("a part of one server: {faults}"), said_to(&format!("--faults {faults}")));
+    }
     insta::assert_snapshot!(seen.0);
 }
 
@@ -103,6 +106,12 @@ fn of_values() {
     seen.add("time of an unknown unit", said_to("--time 2d"));
     seen.add("time too short", said_to("--time 0s"));
     seen.add("negative time", said_to("--time -3s"));
+    seen.add("ttl too long", said_to("--ttl 24h"));
+    seen.add("time too long", said_to("--time 25h"));
+    seen.add("one setting twice", said_to("--set persistence=none --set persistence=always"));
+    seen.add("clients beyond 32 bits", said_to("--clients 5000000000"));
+    seen.add("servers in words", said_to("--nodes three"));
+    seen.add("rate in words", said_to("--rate often"));
     seen.add("rate of nothing", said_to("--rate 0"));
     seen.add("rate beyond reason", said_to("--rate 1e300"));
     seen.add("unknown expectation", said_to("--expect good"));
@@ -159,6 +168,35 @@ fn in_files() {
     seen.add("fault after the end", said_of(late));
     let both = "recipe = \"redis/set-nx\"\n[faults.pause]\n[[schedule]]\nkind = \"pause\"\ntarget = \"holder\"\nat_ms = 1000\nlasts_ms = 500\n";
     seen.add("faults and schedule", said_of(both));
+    let redis = |line: &str| said_of(&format!("recipe = \"redis/set-nx\"\n{line}\n"));
+    for line in [
+        "faults = \"pause:holder\"",
+        "schedule = 5",
+        "expect = \"valid\"",
+        "on = 5",
+        "seed = -1",
+        "clients = 99999999999999999999",
+        "[sim]\npower_cut = 1",
+        "[rates]\nthink_ms = 5",
+    ] {
+        seen.add(&format!("of another type: {}", line.replace('\n', " ")), redis(line));
+    }
+    seen.add("three ends of a span", redis("[rates]\nthink_ms = [1, 2, 3]"));
+    seen.add("no groups at all", redis("[faults.partition]\ngroups = []"));
+    seen.add("no offset", redis("[faults.clock]\nby = \"soon\""));
+    seen.add("workload of another kind", redis("workload = \"election\""));
+    seen.add("halves of one server", redis("[faults.partition]\ntarget = \"halves\""));
+    seen.add(
+        "given for halves of one server",
+        redis(&given.replace("pause", "partition").replace("at_ms", "target = \"halves\"\nat_ms")),
+    );
+    seen.add("ttl too long in a file", redis("ttl = \"1000h\""));
+    seen.add("time too long in a file", redis("time = \"25h\""));
+    seen.add(
+        "faults without number",
+        redis("time = \"24h\"\n[faults.pause]\nevery = \"1ms\"\nlasts = \"1ms\""),
+    );
+    seen.add("name too long", redis(&format!("name = \"{}\"", "x".repeat(300))));
     seen.add("no file", said(&[], &["run", "nothing.toml"]));
     insta::assert_snapshot!(seen.0);
 }
@@ -176,6 +214,7 @@ fn of_simulations() {
     seen.add("seed of another kind", explore("--seed first"));
     seen.add("seeds past the last one", explore("--seed 18446744073709551615 --seeds 2"));
     seen.add("no threads", explore("--jobs 0"));
+    seen.add("more threads than there can be", explore("--jobs 100000000"));
     seen.add("real servers", explore("--on docker"));
     seen.add("one run's formats", explore("--json"));
     seen.add("image", explore("--image redis:7"));
@@ -183,6 +222,13 @@ fn of_simulations() {
         "image of a simulated run",
         said(&[], &["run", "redis/set-nx", "--on", "sim", "--image", "redis:7"]),
     );
+    let file = |line: &str, on: &[&str]| {
+        let text = format!("recipe = \"redis/set-nx\"\n{line}\n");
+        said(&[("e.toml", &text)], &[&["run", "e.toml"], on].concat())
+    };
+    let image = "[system]\nimage = \"redis:7\"";
+    seen.add("image of a simulated run in a file", file(image, &["--on", "sim"]));
+    seen.add("time that is too long to simulate", file("time = \"5h\"", &["--on", "sim"]));
     seen.add("unknown recipe", said(&[], &["explore", "redis/setnx"]));
     seen.add("replay of nothing", said(&[], &["replay", "nothing"]));
     seen.add("replay of no run", said(&[], &["replay", "."]));
@@ -220,22 +266,6 @@ fn without_an_engine() {
             && doctor.ends_with("exit 69"),
         "{doctor}"
     );
-}
-
-#[test]
-fn a_run_without_an_engine_is_simulated_and_says_what_to_install() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let output = fencepost()
-        .current_dir(folder.path())
-        .env("DOCKER_HOST", "unix:///nonexistent")
-        .args(["run", "redis/set-nx", "--faults", "pause:holder", "--seed", "1"])
-        .output()
-        .expect("the binary runs");
-    let text = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("INVALID  redis/set-nx on sim"), "{text}");
-    assert!(text.contains("simulated, because no Docker engine answers"), "{text}");
-    assert!(text.contains("apt-get install docker.io"), "{text}");
 }
 
 #[test]
@@ -317,12 +347,14 @@ fn answer(mut stream: TcpStream) -> io::Result<()> {
 #[test]
 fn no_free_network_makes_the_world_unavailable() {
     let folder = tempfile::tempdir().expect("a temporary folder");
+    let host = engine_without_addresses();
     let output = fencepost()
         .current_dir(folder.path())
-        .env("DOCKER_HOST", engine_without_addresses())
+        .env("DOCKER_HOST", &host)
         .args(["run", "redis/set-nx", "--on", "docker", "--image", "x:1", "--seed", "1"])
         .output();
-    insta::assert_snapshot!("addresses", screen(&output.expect("the binary runs")));
+    let screen = screen(&output.expect("the binary runs")).replace(&host, "tcp://127.0.0.1:PORT");
+    insta::assert_snapshot!("addresses", screen);
 }
 
 const ACQUIRE: &str = r#"{"index":0,"time":1,"process":0,"node":"c1","type":"invoke","f":"acquire","value":{"lock":"a"}}
@@ -360,4 +392,95 @@ fn a_torn_last_line_is_only_a_note() {
     let output = fencepost().arg("check").arg(&history).output().expect("the binary runs");
     assert!(text(&output).contains("history.jsonl: line 3 is torn and was dropped"), "{}", text(&output));
     assert_eq!(output.status.code(), Some(2), "nothing was contended");
+}
+
+/// What `command`, a line of a shell, prints and ends with; `$FENCEPOST` is the binary.
+fn shell(folder: &Path, command: &str) -> String {
+    let mut shell = std::process::Command::new("sh");
+    shell.current_dir(folder).env("FENCEPOST", env!("CARGO_BIN_EXE_fencepost")).env("CI", "true");
+    screen(&shell.args(["-c", command]).output().expect("a shell runs"))
+}
+
+/// Files and pipes without end: refused soon, within the memory that there is.
+#[test]
+fn what_has_no_end() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path();
+    std::os::unix::fs::symlink("/dev/zero", path.join("e.toml")).expect("a link");
+    let long = format!(
+        "{}\n",
+        ACQUIRE.lines().next().expect("a line").replace("\"a\"", &format!("\"{}\"", "k".repeat(4000)))
+    );
+    fs::write(path.join("line"), &long).expect("the file is written");
+    let limited = |command: &str| shell(path, &format!("ulimit -v 400000; {command}"));
+    let mut seen = Transcript::default();
+    seen.add("experiment", limited("timeout 60 $FENCEPOST run e.toml --on sim"));
+    seen.add("history of zeroes", limited("timeout 60 $FENCEPOST check /dev/zero"));
+    seen.add("history of something else", limited("yes | timeout 60 $FENCEPOST check -"));
+    seen.add("line without end", limited("cat line /dev/zero | timeout 60 $FENCEPOST check -"));
+    insta::assert_snapshot!(seen.0);
+    let endless = limited("yes \"$(cat line)\" | timeout 100 $FENCEPOST check - | head -4");
+    assert!(endless.starts_with("UNKNOWN  ") && endless.contains("memory"), "{endless}");
+}
+
+#[test]
+fn a_binary_that_no_node_can_run() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("script"), "#!/bin/sh\n").expect("the file is written");
+    let mut seen = Transcript::default();
+    for binary in ["nothing", "script"] {
+        let mut run = fencepost();
+        run.current_dir(folder.path()).args(["run", "redis/set-nx", "--on", "docker"]);
+        run.env("DOCKER_HOST", "unix:///nonexistent").env("FENCEPOST_NODE_BINARY", binary);
+        seen.add(binary, screen(&run.output().expect("the binary runs")));
+    }
+    insta::assert_snapshot!(seen.0);
+    assert!(!folder.path().join("store").exists(), "nothing was made");
+}
+
+/// Whatever a file holds, a terminal is neither moved nor flooded by it.
+#[test]
+fn what_others_wrote_does_not_reach_the_terminal_as_it_is() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let evil = "\u{9b}2J\u{202e}\u{200b}\u{fffe}";
+    let key = "k".repeat(1_000_000);
+    let token = |value: &str| {
+        ACQUIRE.replace(
+            r#""ok","f":"acquire","value":{"lock":"a""#,
+            &format!(r#""ok","f":"acquire","value":{{"lock":"a","token":"{value}""#),
+        )
+    };
+    let files = [
+        ("evil.jsonl", token(evil)),
+        ("key.jsonl", token(&key)),
+        ("lock.jsonl", ACQUIRE.replace("\"a\"", &format!("\"{evil}{key}\""))),
+        ("name.jsonl", ACQUIRE.replace("c1", evil).replace("acquire", &key)),
+        ("evil.toml", format!("recipe = \"{evil}\"")),
+        ("key.toml", format!("recipe = \"{key}\"")),
+        ("line.toml", format!("recipe = \"redis/set-nx\"\n{key} = 1")),
+        ("name.toml", format!("recipe = \"redis/set-nx\"\nname = \"{evil}{key}\"")),
+    ];
+    for (name, content) in &files {
+        fs::write(folder.path().join(name), content).expect("the file is written");
+    }
+    let of_file =
+        |name: &str| if name.ends_with("toml") { ["run", "--on=sim"] } else { ["check", "--format=table"] };
+    let mut commands: Vec<Vec<String>> = files
+        .iter()
+        .map(|(name, _)| of_file(name).into_iter().chain([*name]).map(String::from).collect())
+        .collect();
+    let flags =
+        [["--faults", evil], ["--set", evil], ["--version", evil], ["--expect", evil], ["--ttl", evil]];
+    commands.extend(
+        flags.map(|flag| ["run", "redis/set-nx"].into_iter().chain(flag).map(String::from).collect()),
+    );
+    for command in commands {
+        let output = fencepost().current_dir(folder.path()).args(&command).output().expect("the binary runs");
+        let text = text(&output);
+        let raw = |c: char| (c.is_control() && c != '\n') || evil.chars().any(|e| e == c && !e.is_ascii());
+        assert_eq!(text.find(raw), None, "{command:?}: {}", text.escape_debug());
+        let longest = text.lines().map(str::len).max().unwrap_or_default();
+        assert!(longest < 4096 && text.lines().count() < 100, "{command:?}: a line of {longest} bytes");
+        assert!(!text.contains("panicked"), "{text}");
+    }
 }

@@ -16,15 +16,15 @@ fn withstands(recipe: &str, kinds: &[&str], faults: &str) {
 
 #[test]
 fn on_etcd() {
-    withstands("etcd/election", &["kill", "pause"], "kill:leader,pause:holder");
+    withstands("etcd/election-aware", &["kill", "pause"], "kill:leader,pause:holder");
 }
 
 #[test]
 fn on_zookeeper() {
-    withstands("zookeeper/election", &["kill", "pause"], "kill:leader,pause:holder");
+    withstands("zookeeper/election-aware", &["kill", "pause"], "kill:leader,pause:holder");
 }
 
 #[test]
 fn on_redis() {
-    withstands("redis/election", &["pause"], "pause:holder");
+    withstands("redis/election-aware", &["pause"], "pause:holder");
 }

@@ -4,13 +4,18 @@ mod support;
 
 use std::{
     fs,
+    io::Write,
     net::{TcpListener, TcpStream},
     path::Path,
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
+use harness::{images::stages, world::docker::Engine};
 use support::{alone, docker, docker_says, run, skipped};
+
+/// An image of ours that others are built on.
+const BASE: &str = "fencepost/redis:7.0";
 
 /// Images with the users, entry points and paths of the official ones.
 fn official_like(system: &str, recipe: &str, image: &str) {
@@ -108,4 +113,42 @@ fn pulled_from_a_registry() {
         run("redis/set-nx", &format!("--image {} --clients 3 --ttl 1s --time 3s --seed 1", registry.image));
     ran.must(ran.code == 0, "the run on the pulled image is valid");
     assert_ne!(docker_says(&["image", "ls", "-q", &registry.image]), "", "it was pulled");
+}
+
+#[tokio::test]
+async fn of_a_build_only_the_image_stays() {
+    let Some(_alone) = alone() else { return };
+    let tag = format!("fencepost-test-stages:{}", std::process::id());
+    let marks = format!("RUN echo {} > /mark", std::process::id());
+    let file = format!(
+        "FROM {BASE} AS parts\n{marks}\nRUN cp /mark /part\nFROM {BASE}\nCOPY --from=parts /part /part\n"
+    );
+    let mut build = Command::new("docker");
+    // The builder that the engine's interface has.
+    build.env("DOCKER_BUILDKIT", "0").args(["build", "-t", &tag, "-"]);
+    let mut build = build
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("docker runs");
+    build.stdin.take().expect("a pipe").write_all(file.as_bytes()).expect("it reads");
+    let log = build.wait_with_output().expect("it ends");
+    let log = String::from_utf8_lossy(&log.stdout).into_owned();
+    let unnamed =
+        || docker_says(&["images", "-q", "--filter", "dangling=true", "--filter", &format!("since={BASE}")]);
+    let before = unnamed();
+    let engine = Engine::connect().await.expect("the engine answers");
+    stages::remove(&engine, &log).await;
+    let after = unnamed();
+    let there = docker_says(&["run", "--rm", "--network", "none", &tag, "cat", "/part"]);
+    docker_says(&["rmi", &tag]);
+    assert!(log.contains("Successfully tagged"), "{log}");
+    assert_eq!(
+        before.lines().count(),
+        after.lines().count() + 1,
+        "the stage is gone: {before} then {after}\n{log}"
+    );
+    assert_eq!(there, std::process::id().to_string(), "and the image whole");
+    assert_ne!(docker_says(&["images", "-q", BASE]), "", "what it was built from stays");
 }

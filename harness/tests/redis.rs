@@ -65,12 +65,32 @@ fn a_clock_that_jumps_breaks_the_services_promise_and_leaves_the_hosts_alone() {
 }
 
 #[test]
+fn a_paused_holder_breaks_redlock_as_it_is_used_and_not_one_that_looks_at_its_clock() {
+    let Some(_alone) = alone() else { return };
+    let args = "--faults pause:holder --ttl 1s --time 15s --seed 1";
+    let used = run("redis/redlock", args);
+    used.says(1, "exclusion=invalid deadline=invalid damage=invalid promise=valid");
+    let looked = run("redis/redlock-aware", args);
+    looked.says(0, "exclusion=valid deadline=valid damage=valid promise=valid liveness=valid");
+    [used, looked].iter().for_each(|ran| ran.all_installed(&["pause"]));
+}
+
+#[test]
 fn clocks_of_a_majority_break_redlock() {
     let Some(_alone) = alone() else { return };
     let ran = run_file(&jumps("redis/redlock", "majority"));
     ran.says(1, "promise=invalid exclusion=invalid");
     ran.must(ran.figure("promise", "blame") == "service", "the service is to blame");
     ran.all_installed(&["clock"]);
+}
+
+#[test]
+fn restarts_in_turn_break_redlock() {
+    let Some(_alone) = alone() else { return };
+    let ran = run("redis/redlock-lease", "--faults kill:rolling --ttl 2s --time 12s --seed 1");
+    ran.says(1, "promise=invalid");
+    ran.must(ran.figure("promise", "blame") == "service", "the service is to blame");
+    ran.all_installed(&["kill"]);
 }
 
 /// Faults one by one: kind, target, start and length in milliseconds.

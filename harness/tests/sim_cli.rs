@@ -85,7 +85,7 @@ fn shrinking_that_is_interrupted_keeps_the_smallest_so_far() {
 fn a_simulated_run_that_is_interrupted_is_judged_and_is_no_run_to_replay() {
     let folder = folder();
     let output =
-        interrupted(start(folder.path(), "run etcd/lease-lock --on sim --time 100h --seed 1"), " s left");
+        interrupted(start(folder.path(), "run etcd/lease-lock --on sim --time 4h --seed 1"), " s left");
     let said = text(&output);
     assert_eq!(output.status.code(), Some(130), "{said}");
     let kept = json(&folder.path().join("store/latest/verdict.json"));

@@ -24,7 +24,7 @@ pub struct OffsetRange {
 
 /// A text is no duration, or no range of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a {what}: {reason}")]
+#[error("`{text}` is no {what}: {reason}")]
 pub struct DurationError {
     text: String,
     what: &'static str,
@@ -40,10 +40,11 @@ pub fn parse_ms(text: &str) -> Result<u64, DurationError> {
     u64::try_from(ms).map_err(|_| error(text, "duration", "it must not be negative"))
 }
 
-/// Writes milliseconds the shortest exact way: `3s`, `2500ms`, `2m`.
+/// Writes milliseconds the shortest exact way: `3s`, `2500ms`, `2m`, `24h`.
 pub fn format_ms(ms: u64) -> String {
     match ms {
         0 => "0s".into(),
+        _ if ms.is_multiple_of(3_600_000) => format!("{}h", ms / 3_600_000),
         _ if ms.is_multiple_of(60_000) => format!("{}m", ms / 60_000),
         _ if ms.is_multiple_of(1000) => format!("{}s", ms / 1000),
         _ => format!("{ms}ms"),
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn reads_and_writes_the_same() {
-        for text in ["3s", "500ms", "2s..5s", "1m", "0s..90s"] {
+        for text in ["3s", "500ms", "2s..5s", "1m", "0s..90s", "24h"] {
             let range: DurationRange = text.parse().unwrap();
             assert_eq!(range.to_string(), text);
         }
@@ -175,12 +176,14 @@ mod tests {
     #[test]
     fn errors_say_what_would_be_right() {
         let said = |text: &str| text.parse::<DurationRange>().unwrap_err().to_string();
-        assert_eq!(said("3"), "`3` is not a duration: a unit is missing; use ms, s, m or h");
-        assert_eq!(said("3 sec"), "`3 sec` is not a duration: unknown unit `sec`; use ms, s, m or h");
-        assert_eq!(said(""), "`` is not a duration: write a number and a unit, such as 500ms, 3s or 1m");
-        assert_eq!(said("-1s"), "`-1s` is not a duration: it must not be negative");
-        assert_eq!(said("5s..2s"), "`5s..2s` is not a range of durations: its first end is the longer one");
-        assert_eq!(said("99999h"), "`99999h` is not a duration: it is longer than a year");
+        assert_eq!(said("3"), "`3` is no duration: a unit is missing; use ms, s, m or h");
+        assert_eq!(said("3 sec"), "`3 sec` is no duration: unknown unit `sec`; use ms, s, m or h");
+        assert_eq!(said(""), "`` is no duration: write a number and a unit, such as 500ms, 3s or 1m");
+        assert_eq!(said("-1s"), "`-1s` is no duration: it must not be negative");
+        assert_eq!(said("5s..2s"), "`5s..2s` is no range of durations: its first end is the longer one");
+        assert_eq!(said("99999h"), "`99999h` is no duration: it is longer than a year");
+        let said = "three".parse::<OffsetRange>().unwrap_err().to_string();
+        assert!(said.starts_with("`three` is no offset: write a number"), "{said}");
         assert!("±".parse::<OffsetRange>().is_err());
     }
 }

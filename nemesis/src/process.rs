@@ -64,6 +64,8 @@ pub enum ProcessError {
 
 /// For how long a process may take to show that it was stopped, resumed or killed.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// And so often it is looked at in any case: if the whole machine stood still, the time is over and nothing was seen.
+const LOOKS: u32 = 500;
 
 /// Stops `pid` and its descendants (SIGSTOP) and returns once every thread of them is stopped.
 ///
@@ -82,9 +84,9 @@ pub fn pause(pid: i32) -> Result<Evidence, ProcessError> {
 /// Evidence: `{"state":"S","pids":[12,15]}`, the state being that of `pid`. Resuming what runs is no error.
 pub fn resume(pid: i32) -> Result<Evidence, ProcessError> {
     let pids = tree(pid);
-    for &pid in &pids {
-        signal(pid, Signal::SIGCONT)?;
-    }
+    // Nobody stays behind because somebody before him cannot go on.
+    let sent: Vec<_> = pids.iter().map(|pid| signal(*pid, Signal::SIGCONT)).collect();
+    sent.into_iter().collect::<Result<(), _>>()?;
     for &pid in &pids {
         wait_for(pid, Signal::SIGCONT, |state| state != 'T')?;
     }
@@ -193,10 +195,12 @@ fn wait_until_dead(victim: &Stat) -> Result<(), ProcessError> {
 /// Asks again every millisecond until `ask` is content; its error is the state that it saw.
 fn poll<T>(pid: i32, signal: Signal, ask: impl Fn() -> Result<T, char>) -> Result<T, ProcessError> {
     let begin = Instant::now();
+    let mut looks = 0;
     loop {
+        looks += 1;
         match ask() {
             Ok(value) => return Ok(value),
-            Err(state) if begin.elapsed() > PATIENCE => {
+            Err(state) if begin.elapsed() > PATIENCE && looks >= LOOKS => {
                 let waited_ms = begin.elapsed().as_millis() as u64;
                 return Err(ProcessError::Stuck { pid, state, signal, waited_ms });
             }

@@ -48,6 +48,10 @@ pub fn resolve(kind: FaultKind, target: &Target, view: &View, seed: u64) -> Resu
         Target::Resource => one(view.resource.as_slice(), never("there is no resource")),
         Target::Minority => servers(view, view.servers.len().saturating_sub(1) / 2, seed),
         Target::Majority => servers(view, view.servers.len() / 2 + 1, seed),
+        Target::Rolling => match view.servers.len() as u64 {
+            0 => Err(never("there are no servers")),
+            count => Ok(vec![view.servers[(seed % count) as usize].clone()]),
+        },
         Target::All if kind == FaultKind::Clock => Ok([&view.servers[..], &view.clients[..]].concat()),
         Target::All => servers(view, view.servers.len(), seed),
         Target::Halves | Target::Groups => Err(never("halves and groups are resolved as cuts")),
@@ -123,6 +127,12 @@ mod tests {
         let seen: std::collections::BTreeSet<_> = (0..100).flat_map(|seed| hit(Target::Any, seed)).collect();
         assert_eq!(seen.len(), 8);
         assert_eq!(hit(Target::Server, 7), hit(Target::Server, 7));
+    }
+
+    #[test]
+    fn rolling_takes_them_in_turn() {
+        let turns = (0..6).flat_map(|turn| hit(Target::Rolling, turn));
+        assert_eq!(turns.collect::<Vec<_>>(), ["s1", "s2", "s3", "s4", "s5", "s1"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::{
         FaultKind, clock,
         partition::{Direction, From},
     },
-    plan::{FaultSpec, Plan, PlanError, check_groups, check_jump, check_owner},
+    plan::{FAULTS_MAX, FaultSpec, Plan, PlanError, check_groups, check_jump, check_owner},
     target::Target,
 };
 
@@ -30,7 +30,8 @@ pub struct ScheduledFault {
     pub at_ms: u64,
     /// Length in milliseconds; healed at `at_ms + lasts_ms`.
     pub lasts_ms: u64,
-    /// Decides what is left to chance when it starts: which server, which half. Below 2^53, as JSON and TOML need.
+    /// Decides what is left to chance when it starts: which server, which half; of target `rolling` it is the number of
+    /// the turn, from 0. Below 2^53, as JSON and TOML need.
     #[serde(default)]
     pub seed: u64,
     /// The kind's parameters.
@@ -82,6 +83,9 @@ impl Schedule {
                 plan.faults[..index].iter().filter(|earlier| earlier.to_string() == spec.to_string()).count();
             let draw = Draw::part(seed, &format!("{spec}#{twins}"));
             faults.extend(draw_spec(spec, draw, run_ms, ttl_ms)?);
+            if faults.len() > FAULTS_MAX {
+                return Err(PlanError::TooMany { kind: spec.kind, run_ms });
+            }
         }
         Ok(Schedule { faults: in_order(faults) })
     }
@@ -139,8 +143,8 @@ fn draw_spec(
     ttl_ms: u64,
 ) -> Result<Vec<ScheduledFault>, PlanError> {
     let end_ms = run_ms - (run_ms / 20).min(500);
-    let every = spec.every.unwrap_or_else(|| spec.kind.every(ttl_ms));
-    let lasts = spec.lasts.unwrap_or_else(|| spec.kind.lasts(ttl_ms));
+    let every = spec.every.unwrap_or_else(|| spec.kind.every(&spec.target, ttl_ms));
+    let lasts = spec.lasts.unwrap_or_else(|| spec.kind.lasts(&spec.target, ttl_ms));
     let first_ms = draw.between(ttl_ms / 4, ttl_ms).min(end_ms / 4);
     if spec.lasts.is_some() && first_ms + lasts.from_ms > end_ms {
         return Err(PlanError::TooLong { kind: spec.kind, lasts_ms: lasts.from_ms, run_ms });
@@ -155,8 +159,13 @@ fn draw_spec(
         if lasts_ms > room_ms || lasts_ms == 0 {
             return Ok(faults);
         }
+        if faults.len() == FAULTS_MAX {
+            return Err(PlanError::TooMany { kind: spec.kind, run_ms });
+        }
         let params = draw_params(spec, faults.len(), ttl_ms, &mut draw);
-        let (kind, target, seed) = (spec.kind, spec.target.clone(), draw.next() >> 11);
+        let (kind, target) = (spec.kind, spec.target.clone());
+        // Of servers in turn there is nothing to choose: it is the number of the turn.
+        let seed = if target == Target::Rolling { faults.len() as u64 } else { draw.next() >> 11 };
         faults.push(ScheduledFault { id: 0, kind, target, at_ms, lasts_ms, seed, params });
         at_ms += draw.between(every.from_ms, every.to_ms).max(lasts_ms + GAP_MS);
     }

@@ -27,6 +27,8 @@ pub enum Target {
     Majority,
     /// Every server; for clocks every client too.
     All,
+    /// Kills only: the servers in turn, each fault the next one.
+    Rolling,
     /// The protected resource.
     Resource,
     /// Partitions only: servers and clients fall into two sides, a minority and a majority of the servers.
@@ -39,7 +41,7 @@ pub enum Target {
 
 impl Target {
     /// The targets that have a word of their own, with it.
-    pub const WORDS: [(&'static str, Target); 12] = [
+    pub const WORDS: [(&'static str, Target); 13] = [
         ("server", Target::Server),
         ("leader", Target::Leader),
         ("holder", Target::Holder),
@@ -49,6 +51,7 @@ impl Target {
         ("minority", Target::Minority),
         ("majority", Target::Majority),
         ("all", Target::All),
+        ("rolling", Target::Rolling),
         ("resource", Target::Resource),
         ("halves", Target::Halves),
         ("groups", Target::Groups),
@@ -71,7 +74,7 @@ impl Target {
     /// Whether it is one or several servers and nothing else.
     pub fn is_servers(&self) -> bool {
         match self {
-            Target::Server | Target::Leader | Target::Minority | Target::Majority => true,
+            Target::Server | Target::Leader | Target::Minority | Target::Majority | Target::Rolling => true,
             Target::Node(name) => name.starts_with('s'),
             _ => false,
         }

@@ -5,6 +5,7 @@ mod common;
 
 use std::{
     io::{BufRead, BufReader, Write},
+    os::unix::process::CommandExt,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
@@ -14,7 +15,7 @@ use nemesis::{
     clock::{self, ClockError},
     process,
 };
-use nix::{errno::Errno, sys::signal::Signal};
+use nix::{errno::Errno, libc, sys::signal::Signal};
 
 /// This test binary, started again, answers each line with what its clocks say: the helper of the tests below.
 #[test]
@@ -194,6 +195,50 @@ fn a_program_starts_with_a_moved_clock() {
     clock::remove(helper.pid()).unwrap();
     helper.expect(0);
     assert!(clock::spawn(Command::new("/no/such/program"), 1).is_err());
+}
+
+/// `sleep` with so much address space.
+fn sleep_within(seconds: &str, bytes: u64) -> Command {
+    let mut command = Command::new("sleep");
+    command.arg(seconds);
+    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+    // SAFETY: between fork and exec this makes one system call.
+    unsafe {
+        command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_AS, &raw const limit) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        })
+    };
+    command
+}
+
+#[test]
+fn a_program_whose_clock_cannot_be_moved_is_not_left_running() {
+    if !common::is_root() {
+        return;
+    }
+    let seconds = format!("61.{}", std::process::id());
+    let runs = || {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let arguments =
+            processes.map(|entry| std::fs::read(entry.path().join("cmdline")).unwrap_or_default());
+        arguments.filter(|found| found.ends_with(format!("\0{seconds}\0").as_bytes())).count()
+    };
+    // Somewhere there is room for the program, and none for the two pages more.
+    let mut without_room = 0;
+    for pages in 16.. {
+        match clock::spawn(sleep_within(&seconds, pages * 4096), HOUR_NS) {
+            Ok(mut child) => {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                break;
+            }
+            Err(ClockError::Call { .. }) => without_room += 1,
+            Err(_) => {}
+        }
+        assert_eq!(runs(), 0, "with {pages} pages");
+    }
+    assert!(without_room > 0, "it was never started in vain");
 }
 
 /// The clock of a process that was paused so often moves, and the process stays paused.

@@ -19,6 +19,28 @@ fn one_draw_never_changes() {
     assert_eq!(lines, include_str!("golden/schedule.txt"), "\n{lines}");
 }
 
+#[test]
+fn rolling_takes_turns_three_within_a_ttl() {
+    let drawn = draw("kill:rolling", 1, 20_000, 2000);
+    let turns: Vec<u64> = drawn.faults.iter().map(|fault| fault.seed).collect();
+    assert_eq!(turns, (0..turns.len() as u64).collect::<Vec<_>>());
+    assert!(drawn.faults.windows(3).all(|turns| turns[2].end_ms() - turns[0].at_ms < 2000), "{drawn}");
+}
+
+/// A year of faults every few milliseconds would be drawn until no memory is left.
+#[test]
+fn no_run_has_faults_without_number() {
+    let mut plan: Plan = "pause:holder".parse().unwrap();
+    plan.faults[0].every = Some("1ms".parse().unwrap());
+    let year_ms = 365 * 24 * 3_600_000;
+    let error = Schedule::draw(&plan, 1, year_ms, 100).unwrap_err().to_string();
+    assert!(error.starts_with("pause: more than 60000 faults do not fit into one run"), "{error}");
+    let day_ms = 24 * 3_600_000;
+    assert!(draw("pause,kill,partition,clock", 1, day_ms, 2000).faults.len() > 50_000, "a day of all");
+    let twice: Plan = "pause,pause,pause,pause,pause".parse().unwrap();
+    assert!(Schedule::draw(&twice, 1, day_ms, 2000).is_err(), "all together count");
+}
+
 fn plans() -> impl Strategy<Value = Plan> {
     let spec = (0..FaultKind::ALL.len(), any::<prop::sample::Index>()).prop_map(|(kind, target)| {
         let kind = FaultKind::ALL[kind];
@@ -97,6 +119,18 @@ fn given_lengths_that_do_not_fit_are_refused() {
         refused.to_string(),
         "a pause of 5s does not fit into a run of 3s: make the run longer or the fault shorter"
     );
+}
+
+/// A jump by nothing is no fault, and would be refused where the schedule is read again.
+#[test]
+fn no_clock_is_drawn_to_jump_by_nothing() {
+    let mut plan: Plan = "clock".parse().unwrap();
+    for by in ["-1ms..1ms", "0ms..1ms", "-1ms..0ms"] {
+        plan.faults[0].by = Some(by.parse().unwrap());
+        let schedule = Schedule::draw(&plan, 1, 600_000, 2000).unwrap();
+        assert!(schedule.faults.len() > 50, "{by}");
+        assert_eq!(Schedule::given(schedule.faults, 600_000).err(), None, "{by}");
+    }
 }
 
 #[test]

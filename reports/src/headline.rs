@@ -4,14 +4,22 @@ use checkers::{history::EventKind, verdict::Verdict};
 use serde_json::Value;
 
 use crate::{
+    exits,
     judgement::{FaultRecord, Judgement},
     run::RunData,
     violations::{Numbered, numbered},
     words::{checks_in_order, count, event_at, ms, who},
 };
 
-/// The first violation in plain words, or what held, or why nothing can be said.
+/// The first violation in plain words, or what held, or why nothing can be said; and what ended by itself.
 pub fn headline(run: &RunData) -> String {
+    let told = of_verdict(run);
+    let is_told = run.judgement.exits.iter().any(|exit| told.contains(&format!("{} ended", exit.node)));
+    let exits = exits::sentence(&run.judgement).filter(|_| !is_told);
+    exits.into_iter().fold(told, |told, exits| format!("{told} {exits}"))
+}
+
+fn of_verdict(run: &RunData) -> String {
     let judgement = &run.judgement;
     if let Some(reason) = judgement.checks.get("linearizability").and_then(|check| check.reason.as_deref()) {
         return capital(&sentence(reason));

@@ -1,11 +1,11 @@
 //! `verdict.json`.
 
-use crate::judgement::Judgement;
+use crate::{judgement::Judgement, plain};
 
-/// The judgement, indented, with a final newline.
+/// The judgement, indented, with a final newline. No character of it moves a terminal.
 ///
 /// # Errors
 /// A figure that JSON cannot express.
 pub fn render(judgement: &Judgement) -> Result<String, serde_json::Error> {
-    serde_json::to_string_pretty(judgement).map(|text| text + "\n")
+    serde_json::to_string_pretty(judgement).map(|text| plain::json(&text).into_owned() + "\n")
 }

@@ -4,9 +4,11 @@
 
 use std::collections::BTreeMap;
 
-pub use checkers::checks::{FaultRecord, Grants, Outcomes};
+pub use checkers::checks::{Exit, FaultRecord, Grants, Outcomes};
 use checkers::verdict::{CheckResults, Verdict};
 use serde::{Deserialize, Serialize};
+
+use crate::stalls::Stalls;
 
 /// The whole of `verdict.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -17,6 +19,9 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Whether the experiment's expectations were met; `null` when it has none.
     pub as_expected: Option<bool>,
+    /// What was expected, by check, or `verdict` for all together; empty when nothing was.
+    #[serde(default)]
+    pub expectations: BTreeMap<String, Expected>,
     /// The experiment's name, or the recipe's.
     pub experiment: String,
     /// The recipe; `null` for a history from elsewhere.
@@ -31,6 +36,9 @@ pub struct Judgement {
     pub version: Option<String>,
     /// The seed of the run.
     pub seed: Option<u64>,
+    /// Whether the run still went on when it was judged.
+    #[serde(default)]
+    pub running: bool,
     /// What ended the run early, if anything: `interrupted`, or the harness' own failure.
     #[serde(default)]
     pub stopped: Option<String>,
@@ -39,12 +47,41 @@ pub struct Judgement {
     /// Checks that do not apply to this recipe, with the reason.
     #[serde(default)]
     pub not_applicable: BTreeMap<String, String>,
+    /// Of a run that is invalid: what helps. Empty for any other.
+    #[serde(default)]
+    pub help: Vec<Help>,
     /// By operation.
     pub operations: BTreeMap<String, Outcomes>,
     /// Grants of locks or leaderships.
     pub grants: Grants,
     /// Every fault of the run, in order of start.
     pub faults: Vec<FaultRecord>,
+    /// Every server whose process ended by itself, in order of time.
+    #[serde(default)]
+    pub exits: Vec<Exit>,
+    /// What stood still though no fault did that.
+    #[serde(default)]
+    pub stalls: Stalls,
     /// Milliseconds by phase: provision, run, heal, collect, check, report, teardown.
     pub phases_ms: BTreeMap<String, f64>,
+}
+
+/// What an experiment expected, and whether that came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expected {
+    /// `valid`, `invalid` or `any`.
+    pub expected: String,
+    /// Whether that came.
+    pub met: bool,
+}
+
+/// What helps against violations of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Help {
+    /// The checks that were violated.
+    pub checks: Vec<String>,
+    /// Ends the sentence "The recipe never promised that …"; `null` where it did promise it, or nobody knows the recipe.
+    pub never_promised: Option<String>,
+    /// Whole sentences: what would have prevented it.
+    pub prevented_by: String,
 }

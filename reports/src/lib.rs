@@ -5,6 +5,7 @@
 //! [`table::render`], [`html::render`], [`plots::render`], [`junit::render`], [`markdown::render`], [`json::render`].
 
 pub mod evidence;
+pub mod exits;
 pub mod headline;
 pub mod html;
 pub mod json;
@@ -13,8 +14,10 @@ pub mod junit;
 pub mod latency;
 pub mod markdown;
 pub mod messages;
+pub mod plain;
 pub mod plots;
 pub mod run;
+pub mod stalls;
 pub mod table;
 pub mod timeline;
 pub mod violations;

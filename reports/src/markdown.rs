@@ -2,12 +2,12 @@
 
 use checkers::verdict::Verdict;
 
-use crate::{headline, run::RunData, violations::numbered, words};
+use crate::{exits, headline, plain, run::RunData, violations::numbered, words};
 
 /// Violations shown before the rest is only counted.
 const VIOLATIONS: usize = 5;
 
-/// Verdict, headline, the checks that did not hold, the first violations, and how to repeat the run.
+/// Verdict, headline, the checks that did not hold, the first violations, how to repeat the run, and what helps.
 pub fn render(run: &RunData) -> String {
     let judgement = &run.judgement;
     let mark = mark(judgement.verdict);
@@ -17,10 +17,13 @@ pub fn render(run: &RunData) -> String {
         safe(&words::identity(judgement)),
         safe(&headline::headline(run))
     );
+    if let Some(unfinished) = words::unfinished(judgement) {
+        text.push_str(&format!("{}\n\n", safe(&unfinished)));
+    }
     text.push_str("| check | verdict | count | blame | why |\n|---|---|--:|---|---|\n");
     for (name, result) in words::checks_in_order(judgement) {
         let [blame, reason] =
-            [&result.blame, &result.reason].map(|text| safe(text.as_deref().unwrap_or("–")));
+            [result.blame.clone(), words::reason(result)].map(|text| safe(text.as_deref().unwrap_or("–")));
         let verdict = format!("{} {}", self::mark(result.verdict), words::verdict(result.verdict));
         text.push_str(&format!("| {} | {verdict} | {} | {blame} | {reason} |\n", safe(name), result.count));
     }
@@ -41,9 +44,14 @@ pub fn render(run: &RunData) -> String {
     if left_off > 0 {
         text.push_str(&format!("\nand {left_off} more.\n"));
     }
+    judgement.exits.iter().for_each(|exit| text.push_str(&format!("\n{}\n", safe(&exits::in_words(exit)))));
+    if let Some(stalls) = judgement.stalls.in_words() {
+        text.push_str(&format!("\n{}\n", safe(&stalls)));
+    }
     if !run.repeat.is_empty() {
         text.push_str(&format!("\nRepeat: {}\n", code(&run.repeat)));
     }
+    words::help(judgement).iter().for_each(|line| text.push_str(&format!("\n> {}\n", safe(line))));
     text
 }
 
@@ -58,7 +66,7 @@ fn mark(verdict: Verdict) -> &'static str {
 /// Text of strangers inside Markdown: no markup, no mentions, no line breaks.
 fn safe(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in words::printable(text).chars() {
+    for c in plain::line(text).chars() {
         match c {
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => out.extend(['\\', c]),
             '<' => out.push_str("&lt;"),
@@ -73,7 +81,7 @@ fn safe(text: &str) -> String {
 
 /// A code span whose fence is longer than any run of backticks inside.
 fn code(text: &str) -> String {
-    let text = words::printable(text);
+    let text = plain::line(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let space = if longest > 0 { " " } else { "" };

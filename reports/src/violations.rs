@@ -7,8 +7,18 @@ use checkers::verdict::{Verdict, Violation};
 use crate::judgement::Judgement;
 
 /// What a reader wants to see first. A check that is not listed comes after these, by name.
-const ORDER: [&str; 9] =
-    ["exclusion", "leader", "promise", "token", "fencing", "deadline", "damage", "deposed", "liveness"];
+const ORDER: [&str; 10] = [
+    "exclusion",
+    "leader",
+    "promise",
+    "token",
+    "fencing",
+    "deadline",
+    "damage",
+    "deposed",
+    "crash",
+    "liveness",
+];
 
 /// One violation under its number.
 #[derive(Clone, Copy, Debug)]

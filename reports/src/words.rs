@@ -8,7 +8,11 @@ use checkers::{
 };
 use serde_json::Value;
 
-use crate::{judgement::Judgement, run::RunData, violations::rank};
+use crate::{
+    judgement::{Help, Judgement},
+    run::RunData,
+    violations::rank,
+};
 
 /// The event with this index: at its own position unless the history was cut.
 pub fn event_at(run: &RunData, index: u64) -> Option<&Event> {
@@ -29,6 +33,7 @@ pub fn promise_of(check: &str) -> Option<&'static str> {
         "damage" => "No update made under the lock is lost.",
         "deposed" => "Work of a deposed leader is refused.",
         "liveness" => "After the last fault has healed the lock can be had again, and nobody waits for ever.",
+        "crash" => "No server ends by itself.",
         "linearizability" => {
             "Some order of the operations, each within its interval, is one that the model permits."
         }
@@ -105,6 +110,32 @@ pub fn world(judgement: &Judgement) -> &str {
     }
 }
 
+/// Of a run that did not come to its end: why, or that it still goes on.
+pub fn unfinished(judgement: &Judgement) -> Option<String> {
+    let stopped = judgement.stopped.as_ref().map(|why| format!("The run ended early: {why}"));
+    stopped.or_else(|| judgement.running.then(|| "The run goes on: judged so far".to_owned()))
+}
+
+/// What helps, one line each: `redis/set-nx never promised that … (exclusion, damage). … would have prevented it.`
+pub fn help(judgement: &Judgement) -> Vec<String> {
+    judgement.help.iter().map(|help| help_line(judgement, help)).collect()
+}
+
+/// Of [`help`] the lines about one check.
+pub fn help_with(judgement: &Judgement, check: &str) -> Vec<String> {
+    let about = judgement.help.iter().filter(|help| help.checks.iter().any(|name| name == check));
+    about.map(|help| help_line(judgement, help)).collect()
+}
+
+fn help_line(judgement: &Judgement, help: &Help) -> String {
+    let recipe = judgement.recipe.as_deref().unwrap_or("The recipe");
+    let checks = help.checks.join(", ");
+    match &help.never_promised {
+        Some(never) => format!("{recipe} never promised that {never} ({checks}). {}", help.prevented_by),
+        None => format!("{checks}: {}", help.prevented_by),
+    }
+}
+
 /// Elections: how long each was without leader, where the availability check tells (`failovers`, `failover_ms`).
 pub fn failovers(judgement: &Judgement) -> Vec<String> {
     let Some(figures) = judgement.checks.get("availability").map(|check| &check.figures) else {
@@ -140,6 +171,23 @@ pub fn recovery_ms(judgement: &Judgement, fault: u32) -> [Option<f64>; 2] {
     ["after_start_ms", "after_heal_ms"].map(|key| found?.get(key)?.as_f64())
 }
 
+/// `2 violations set aside: what stood still explains them`; none where no violation is, or the reason says so itself.
+pub fn set_aside(result: &CheckResult) -> Option<String> {
+    let aside = result.figures.get(SET_ASIDE)?.as_u64().filter(|aside| *aside > 0)?;
+    let said = result.reason.as_deref().is_some_and(|reason| reason.contains("set aside"));
+    let explain = if aside == 1 { "explains it" } else { "explains them" };
+    (!said).then(|| format!("{} set aside: what stood still {explain}", count(aside as usize, "violation")))
+}
+
+/// The figure of a check that counts the violations which do not count because something stood still.
+pub const SET_ASIDE: &str = "set_aside";
+
+/// A check's reason, with what was set aside.
+pub fn reason(result: &CheckResult) -> Option<String> {
+    let told: Vec<String> = result.reason.clone().into_iter().chain(set_aside(result)).collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
 /// The node that an event happened on, or its process.
 pub fn who(event: &Event) -> String {
     event.node.clone().unwrap_or_else(|| match event.process {
@@ -166,12 +214,4 @@ pub fn event(event: &Event) -> String {
         brief(&event.value)
     );
     line.trim_end().to_owned()
-}
-
-/// Text of strangers, fit for a terminal: control characters are shown, not obeyed.
-pub fn printable(text: &str) -> String {
-    let safe = |c: char| {
-        !c.is_control() && !('\u{202a}'..='\u{202e}').contains(&c) && !('\u{2066}'..='\u{2069}').contains(&c)
-    };
-    text.chars().map(|c| if safe(c) { c.to_string() } else { c.escape_default().to_string() }).collect()
 }

@@ -4,6 +4,7 @@ pub mod api;
 pub mod clients;
 pub mod env;
 pub mod error;
+mod lines;
 pub mod primitive;
 pub mod real_env;
 pub mod recipes;

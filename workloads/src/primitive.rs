@@ -29,7 +29,8 @@ pub trait Lock {
     async fn acquire(&mut self, name: &str, wait: Duration) -> OpResult<Grant>;
     /// Extends the grant. `Definite` means the service says that it is lost.
     async fn renew(&mut self, name: &str) -> OpResult<Grant>;
-    /// Gives the grant back. `Definite` means that it was no longer ours.
+    /// Gives the grant back. `Definite` means that nothing was undone, as when it was no longer ours; when a part may
+    /// have been, the outcome is indeterminate.
     async fn release(&mut self, name: &str) -> OpResult<()>;
     /// Whether the recipe's connections are still good; if not, the client replaces it by a new one at another server.
     fn usable(&self) -> bool;

@@ -1,12 +1,18 @@
 //! The same histories for the published checkers `porcupine-rs` and `todc-utils`.
 
-use std::collections::HashMap;
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt::Debug,
+    hash::Hash,
+};
 
 use checkers::{
     model::{Model as _, OpOf},
     models::{
-        KeyValue,
+        KeyValue, Lock, MultiRegister,
         keyed::At,
+        lock::{LockInput, LockOutput, LockState},
+        multi_register::Micro,
         register::{RegisterInput, RegisterOutput},
         text::{TextInput, TextOutput},
     },
@@ -20,7 +26,7 @@ use todc_utils::{
     },
 };
 
-use crate::vectors::Registers;
+use crate::vectors::{MultiRegisters, Registers};
 
 type Value = Option<i64>;
 type Input = RegisterInput<Value>;
@@ -105,6 +111,94 @@ impl EventModel for PeerText {
 
     fn combine(at: &Self::Input, output: &Option<TextOutput>) -> Self::Op {
         (at.input.clone(), output.clone())
+    }
+}
+
+/// One of our own models, step by step as it is.
+pub trait Provider: Clone + Send + Sync + Debug + 'static {
+    type State: Clone + Eq + Hash + Debug + Send + Sync;
+    type Input: Clone + Eq + Hash + Debug + Send + Sync;
+    type Output: Clone + Eq + Hash + Debug + Send + Sync;
+    type M: checkers::model::Model<State = Self::State, Input = Self::Input, Output = Self::Output>;
+    fn model() -> Self::M;
+}
+
+#[derive(Clone, Debug)]
+pub struct Peer<P>(std::marker::PhantomData<P>);
+
+impl<P: Provider> Model for Peer<P> {
+    type State = P::State;
+    type Op = (P::Input, Option<P::Output>);
+    type Metadata = ();
+
+    fn init() -> Self::State {
+        P::model().initial()
+    }
+
+    fn step(state: &Self::State, (input, output): &Self::Op) -> (bool, Self::State) {
+        match P::model().step(state, input, output.as_ref()) {
+            Some(next) => (true, next),
+            None => (output.is_none(), state.clone()),
+        }
+    }
+}
+
+impl<P: Provider> EventModel for Peer<P> {
+    type Input = P::Input;
+    type Output = Option<P::Output>;
+
+    fn combine(input: &Self::Input, output: &Self::Output) -> Self::Op {
+        (input.clone(), output.clone())
+    }
+}
+
+pub fn porcupine<P: Provider>(ops: &[OpOf<P::M>]) -> Vec<Event<Peer<P>>> {
+    let event = |(_, is_return, id): (u64, bool, usize)| match is_return {
+        false => Event::Call { client_id: None, value: ops[id].input.clone(), id, metadata: None },
+        true => Event::Return { client_id: None, value: ops[id].output().cloned(), id, metadata: None },
+    };
+    in_order(ops).into_iter().map(event).collect()
+}
+
+#[derive(Clone, Debug)]
+pub struct Mutex;
+
+impl Provider for Mutex {
+    type State = LockState;
+    type Input = LockInput;
+    type Output = LockOutput;
+    type M = Lock;
+
+    fn model() -> Lock {
+        Lock::ANONYMOUS
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct FencedMutex;
+
+impl Provider for FencedMutex {
+    type State = LockState;
+    type Input = LockInput;
+    type Output = LockOutput;
+    type M = Lock;
+
+    fn model() -> Lock {
+        Lock::FENCED
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct TwoRegisters;
+
+impl Provider for TwoRegisters {
+    type State = BTreeMap<String, i64>;
+    type Input = Vec<Micro<String, i64>>;
+    type Output = Vec<Option<i64>>;
+    type M = MultiRegisters;
+
+    fn model() -> MultiRegisters {
+        MultiRegister::new(["x", "y"].map(|key| (key.to_string(), 0)).into())
     }
 }
 

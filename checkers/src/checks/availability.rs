@@ -19,15 +19,16 @@ pub(super) fn availability(table: &LockTable<'_>) -> CheckResult {
     let mut figures = Map::new();
     figures.insert("share_without_success".to_owned(), share_without_success(table).into());
     figures.insert("recovery".to_owned(), table.faults.iter().map(|fault| recovery(table, fault)).collect());
-    let latencies = table.operations.iter().filter(|(_, counts)| !counts.latencies_ns.is_empty());
-    let latencies = latencies.map(|(f, counts)| (f.clone(), quantiles(&counts.latencies_ns)));
+    let latencies = table.operations.iter().filter(|(_, counts)| counts.latencies.count() > 0);
+    let latencies = latencies
+        .map(|(f, counts)| (f.clone(), quantiles(counts.latencies.count(), |at| counts.latencies.at(at))));
     figures.insert("latency_ms".to_owned(), Json::Object(latencies.collect()));
     if table.locks.iter().any(|lock| lock.election) {
         let failovers = failovers(table);
         let mut times: Vec<u64> =
             failovers.iter().map(|failover| failover.to_ns - failover.from_ns).collect();
         times.sort_unstable();
-        figures.insert("failover_ms".to_owned(), quantiles(&times));
+        figures.insert("failover_ms".to_owned(), quantiles(times.len(), |at| times.get(at).copied()));
         figures
             .insert("failovers".to_owned(), failovers.iter().take(LISTED).map(|it| it.json(table)).collect());
     }
@@ -39,7 +40,7 @@ pub(super) fn availability(table: &LockTable<'_>) -> CheckResult {
 fn share_without_success(table: &LockTable<'_>) -> f64 {
     let mut states = vec![State::default(); table.locks.len()];
     let waits = table.attempts.iter().map(|attempt| (attempt.invoke.time, attempt.end.time, attempt.lock));
-    let holds = table.holds.iter().map(|hold| (hold.start.time, hold.end.time, hold.lock));
+    let holds = table.holds.iter().map(|hold| (hold.start.time, hold.end.time, table.grant_of(hold).lock));
     let (mut waits, mut holds) = (waits.peekable(), holds.peekable());
     loop {
         let waits_first = match (waits.peek(), holds.peek()) {
@@ -100,8 +101,8 @@ impl State {
 
 fn recovery(table: &LockTable<'_>, fault: &FaultRecord) -> Json {
     let until_grant = |from_ns: u64| {
-        let next = table.holds.partition_point(|hold| hold.start.time < from_ns);
-        table.holds.get(next).map(|hold| ms(hold.start.time - from_ns))
+        let next = table.grants.partition_point(|grant| table.given(grant).ok.time < from_ns);
+        table.grants.get(next).map(|grant| ms(table.given(grant).ok.time - from_ns))
     };
     json!({
         "fault": fault.id,
@@ -111,12 +112,14 @@ fn recovery(table: &LockTable<'_>, fault: &FaultRecord) -> Json {
     })
 }
 
-/// Half, nine tenths, 99 hundredths and all of these, in ascending order, were not slower than this; null when there
-/// are none.
-fn quantiles(times_ns: &[u64]) -> Json {
-    let Some(&max) = times_ns.last() else { return Json::Null };
-    let quantile = |hundredths: usize| ms(times_ns[(times_ns.len() * hundredths).div_ceil(100) - 1]);
-    json!({ "p50": quantile(50), "p90": quantile(90), "p99": quantile(99), "max": ms(max) })
+/// Half, nine tenths, 99 hundredths and all of these times, of which `time_ns` gives the shortest at 0 and so on, were not
+/// slower than this; null when there are none.
+fn quantiles(count: usize, time_ns: impl Fn(usize) -> Option<u64>) -> Json {
+    if count == 0 {
+        return Json::Null;
+    }
+    let quantile = |hundredths: usize| time_ns((count * hundredths).div_ceil(100) - 1).map(ms);
+    json!({ "p50": quantile(50), "p90": quantile(90), "p99": quantile(99), "max": quantile(100) })
 }
 
 /// A leadership that ended otherwise than by resigning, up to the next leader's election.
@@ -131,7 +134,9 @@ struct Failover {
 fn failovers(table: &LockTable<'_>) -> Vec<Failover> {
     let mut failovers = Vec::new();
     for lock in (0..table.locks.len() as u32).filter(|&lock| table.locks[lock as usize].election) {
-        let holds: Vec<&Hold> = table.holds.iter().filter(|hold| hold.lock == lock).collect();
+        let grants = table.grants.iter().filter(|grant| grant.lock == lock);
+        let holds: Vec<&Hold> =
+            grants.filter_map(|grant| Some(&table.holds[grant.hold()? as usize])).collect();
         failovers.extend(holds.windows(2).filter_map(|pair| failover(table, pair[0], pair[1])));
     }
     failovers.sort_by_key(|failover| failover.from_ns);
@@ -139,26 +144,21 @@ fn failovers(table: &LockTable<'_>) -> Vec<Failover> {
 }
 
 fn failover(table: &LockTable<'_>, hold: &Hold, next: &Hold) -> Option<Failover> {
-    let node = table.node(hold.process);
+    let grant = table.grant_of(hold);
+    let (node, ok_ns) = (table.node(grant.process), table.given(grant).ok.time);
+    let next_ns = table.given(table.grant_of(next)).ok.time;
     let hit = table.faults.iter().find(|fault| {
-        let during =
-            hold.start.time <= fault.start_ns && fault.start_ns <= hold.end.time.min(next.start.time);
-        let led_on =
-            hold.ending == Ending::Crashed && fault.kind == "kill" && fault.start_ns <= next.start.time;
+        let during = ok_ns <= fault.start_ns && fault.start_ns <= hold.end.time.min(next_ns);
+        let led_on = hold.ending == Ending::Crashed && fault.kind == "kill" && fault.start_ns <= next_ns;
         let targets = node.is_some_and(|node| fault.targets.iter().any(|target| target == node));
-        targets && (during || led_on && fault.start_ns >= hold.start.time)
+        targets && (during || led_on && fault.start_ns >= ok_ns)
     });
     if hit.is_none() && matches!(hold.ending, Ending::Released | Ending::Open | Ending::Reacquired) {
         return None;
     }
     let from_ns = hit.map_or(hold.end.time, |fault| fault.start_ns);
     let fault = hit.map(|fault| fault.id);
-    (from_ns <= next.start.time).then_some(Failover {
-        lock: hold.lock,
-        from_ns,
-        to_ns: next.start.time,
-        fault,
-    })
+    (from_ns <= next_ns).then_some(Failover { lock: grant.lock, from_ns, to_ns: next_ns, fault })
 }
 
 impl Failover {

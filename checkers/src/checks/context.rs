@@ -1,6 +1,6 @@
 use std::{collections::BTreeSet, fmt};
 
-use super::table::{FaultRecord, LockTable};
+use super::table::{FaultRecord, LockTable, Reacquire};
 
 /// What the checks must know beside the history.
 #[derive(Clone, Debug, Default)]
@@ -9,6 +9,9 @@ pub struct CheckContext {
     pub recipe: Option<RecipeTraits>,
     /// What the plan asks for; each must have taken effect at least once.
     pub planned_faults: Vec<PlannedFaults>,
+    /// What it means that a client is granted a lock which it still holds; `None`: nobody says, and a verdict that hangs
+    /// on it is `unknown`.
+    pub reacquire: Option<Reacquire>,
     /// How much earlier than promised the recipe allows the service to end a grant, in nanoseconds.
     pub drift_ns: u64,
 }
@@ -53,7 +56,8 @@ impl RecipeTraits {
     /// What the grants of a history carried.
     pub(super) fn told_by(table: &LockTable<'_>) -> RecipeTraits {
         RecipeTraits {
-            token: table.holds.iter().any(|hold| hold.token().is_some()),
+            token: table.promises.iter().any(|promise| promise.token().is_some())
+                || table.sightings.iter().any(|sighting| sighting.token.is_some()),
             ttl: table.promises.iter().any(|promise| promise.ttl_ns().is_some()),
         }
     }

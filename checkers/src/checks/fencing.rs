@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::{
     findings::Findings,
     say::Ms,
-    table::{Access, Hold, LockTable},
+    table::{Access, Grant, Hold, LockTable},
 };
 use crate::{
     history::{Outcome, ResourceEntry, ResourceOp},
@@ -21,7 +21,7 @@ pub(super) fn fencing(table: &LockTable<'_>, log: Option<&[ResourceEntry]>) -> C
     let mut findings = Findings::new();
     refused_holders(table, &mut findings);
     match log {
-        Some(log) => judge_log(log, &mut findings),
+        Some(log) => judge_log(table, log, &mut findings),
         None => judge_intervals(table, &mut findings),
     }
     let reason = "the fenced register took a stale write or refused the current holder";
@@ -29,23 +29,23 @@ pub(super) fn fencing(table: &LockTable<'_>, log: Option<&[ResourceEntry]>) -> C
 }
 
 /// One thing that a fence must not do.
-enum Breach<'t, 'h> {
+enum Breach<'t> {
     /// It refused the newest holder during its hold.
-    RefusedHolder(&'t Access<'h>, &'t Hold),
+    RefusedHolder(&'t Access, &'t Hold, &'t Grant),
     /// By its log: it took the second after the first, which has the higher token.
     Took(&'t ResourceEntry, &'t ResourceEntry),
     /// By its log: it refused a token though it had taken none above it.
     RefusedHighest(&'t ResourceEntry),
     /// By intervals: the first returned before the second was invoked, and both were taken.
-    TookAfter(&'t Access<'h>, &'t Access<'h>),
+    TookAfter(&'t Access, &'t Access),
     /// By intervals: refused before any request with a higher token can have been taken.
-    RefusedFirst(&'t Access<'h>),
+    RefusedFirst(&'t Access),
 }
 
-impl Breach<'_, '_> {
+impl Breach<'_> {
     fn start_ns(&self) -> u64 {
         match self {
-            Breach::RefusedHolder(access, _) | Breach::RefusedFirst(access) => access.invoke.time,
+            Breach::RefusedHolder(access, ..) | Breach::RefusedFirst(access) => access.invoke.time,
             Breach::TookAfter(higher, _) => higher.end.time,
             Breach::Took(higher, _) => higher.time,
             Breach::RefusedHighest(entry) => entry.time,
@@ -57,25 +57,27 @@ impl Breach<'_, '_> {
 ///
 /// A request with a higher token can only come from a client that knew its grant, so such a refusal means that the
 /// register had a higher token from an *earlier* grant.
-fn refused_holders<'t, 'h>(table: &'t LockTable<'h>, findings: &mut Findings<Breach<'t, 'h>>) {
+fn refused_holders<'t>(table: &'t LockTable<'_>, findings: &mut Findings<Breach<'t>>) {
     for access in table.accesses.iter().filter(|access| access.refused && access.outcome == Outcome::Ok) {
-        let Some(promise) = access.promise else { continue };
-        let hold = &table.holds[table.promises[promise as usize].hold as usize];
-        let certain =
-            access.end.time <= hold.end.time && access.token.is_some() && access.token == hold.token();
-        let since = table.holds.partition_point(|other| other.start.time < hold.invoke.time);
-        let newer = table.holds[since..]
+        let Some((hold, promise)) = access.hold().zip(access.promise()) else { continue };
+        let hold = &table.holds[hold as usize];
+        let (grant, token) = (table.grant_of(hold), table.promises[promise as usize].token());
+        let certain = access.end.time <= hold.end.time && token.is_some() && table.token_of(access) == token;
+        let since =
+            table.grants.partition_point(|other| table.given(other).ok.time < table.given(grant).invoke.time);
+        let newer = table.grants[since..]
             .iter()
-            .take_while(|other| other.start.time <= access.end.time)
-            .any(|other| other.lock == hold.lock && other.token() > hold.token());
+            .take_while(|other| table.given(other).ok.time <= access.end.time)
+            .any(|other| other.lock == grant.lock && table.given(other).token() > token);
         if certain && !newer {
-            findings.push(Breach::RefusedHolder(access, hold));
+            findings.push(Breach::RefusedHolder(access, hold, grant));
         }
     }
 }
 
-fn judge_log<'t, 'h>(log: &'t [ResourceEntry], findings: &mut Findings<Breach<'t, 'h>>) {
-    let told: FxHashSet<u64> = findings.found.iter().filter_map(refused_seq).collect();
+fn judge_log<'t>(table: &LockTable<'_>, log: &'t [ResourceEntry], findings: &mut Findings<Breach<'t>>) {
+    let told: FxHashSet<u64> =
+        findings.found.iter().filter_map(|breach| refused_seq(table, breach)).collect();
     let mut order: Vec<&ResourceEntry> = log.iter().filter(|entry| entry.token.is_some()).collect();
     order.sort_by_key(|entry| entry.seq);
     let mut highest: BTreeMap<&str, &ResourceEntry> = BTreeMap::new();
@@ -92,15 +94,17 @@ fn judge_log<'t, 'h>(log: &'t [ResourceEntry], findings: &mut Findings<Breach<'t
     }
 }
 
-fn refused_seq(breach: &Breach<'_, '_>) -> Option<u64> {
-    if let Breach::RefusedHolder(access, _) = breach { access.seq } else { None }
+fn refused_seq(table: &LockTable<'_>, breach: &Breach<'_>) -> Option<u64> {
+    if let Breach::RefusedHolder(access, ..) = breach { table.seq_of(access) } else { None }
 }
 
-fn judge_intervals<'t, 'h>(table: &'t LockTable<'h>, findings: &mut Findings<Breach<'t, 'h>>) {
+fn judge_intervals<'t>(table: &'t LockTable<'_>, findings: &mut Findings<Breach<'t>>) {
     let told: FxHashSet<u64> = findings.found.iter().filter_map(refused_index).collect();
-    let mut by_lock: BTreeMap<u32, (Vec<&Access<'h>>, Vec<Request>)> = BTreeMap::new();
-    for access in table.accesses.iter().filter(|access| access.outcome != Outcome::Fail) {
-        let Some(token) = access.token else { continue };
+    let mut by_lock: BTreeMap<u32, (Vec<&Access>, Vec<Request>)> = BTreeMap::new();
+    let rising = rising(table);
+    let open = |access: &&Access| access.outcome != Outcome::Fail && !rising[access.lock as usize];
+    for access in table.accesses.iter().filter(open) {
+        let Some(token) = table.token_of(access) else { continue };
         let (answer, at) = match access.outcome {
             Outcome::Ok if access.refused => (Answer::Rejected, access.end.time),
             Outcome::Ok => (Answer::Accepted, access.end.time),
@@ -128,13 +132,28 @@ fn judge_intervals<'t, 'h>(table: &'t LockTable<'h>, findings: &mut Findings<Bre
     }
 }
 
-fn refused_index(breach: &Breach<'_, '_>) -> Option<u64> {
-    if let Breach::RefusedHolder(access, _) = breach { Some(access.invoke.index()) } else { None }
+/// By lock: whether the tokens rise from request to request and none was refused. Then the fence did nothing wrong. O(n).
+fn rising(table: &LockTable<'_>) -> Vec<bool> {
+    let mut rising = vec![true; table.locks.len()];
+    let mut last = vec![(0, None); table.locks.len()];
+    for access in table.accesses.iter().filter(|access| access.outcome != Outcome::Fail) {
+        let lock = access.lock as usize;
+        let Some(token) = table.token_of(access).filter(|_| rising[lock]) else { continue };
+        let (time, highest) = last[lock];
+        let in_time = time <= access.invoke.time && access.invoke.time <= access.end.time;
+        rising[lock] = in_time && highest <= Some(token) && !access.refused;
+        last[lock] = (access.invoke.time, Some(token));
+    }
+    rising
 }
 
-fn tell(table: &LockTable<'_>, breach: &Breach<'_, '_>) -> Violation {
+fn refused_index(breach: &Breach<'_>) -> Option<u64> {
+    if let Breach::RefusedHolder(access, ..) = breach { Some(access.invoke.index()) } else { None }
+}
+
+fn tell(table: &LockTable<'_>, breach: &Breach<'_>) -> Violation {
     let (text, operations, end_ns) = match breach {
-        Breach::RefusedHolder(access, hold) => {
+        Breach::RefusedHolder(access, hold, grant) => {
             let text = format!(
                 "The fenced register refused {}, though that client held the lock {} and no higher {} was granted \
                  since it had asked",
@@ -142,7 +161,11 @@ fn tell(table: &LockTable<'_>, breach: &Breach<'_, '_>) -> Violation {
                 table.span(hold),
                 table.token_word(access.lock),
             );
-            (text, vec![hold.start.index(), access.invoke.index(), access.end.index()], access.end.time)
+            (
+                text,
+                vec![table.given(grant).ok.index(), access.invoke.index(), access.end.index()],
+                access.end.time,
+            )
         }
         Breach::TookAfter(higher, access) => {
             let text = format!(
@@ -186,11 +209,15 @@ fn tell(table: &LockTable<'_>, breach: &Breach<'_, '_>) -> Violation {
 }
 
 /// `write "0-4" of c1 (process 0) to lock "a" with token 7 at 4 210.3 ms`.
-fn said(table: &LockTable<'_>, access: &Access<'_>) -> String {
-    let op = if access.write { format!("write {:?}", access.name()) } else { "a read".to_owned() };
+fn said(table: &LockTable<'_>, access: &Access) -> String {
+    let op = if access.write { format!("write {:?}", table.name_of(access)) } else { "a read".to_owned() };
     let (who, what, word) =
         (table.who(access.process), table.what(access.lock), table.token_word(access.lock));
-    format!("{op} of {who} to {what} with {word} {} at {}", access.token.unwrap_or(0), Ms(access.invoke.time))
+    format!(
+        "{op} of {who} to {what} with {word} {} at {}",
+        table.token_of(access).unwrap_or(0),
+        Ms(access.invoke.time)
+    )
 }
 
 fn logged(table: &LockTable<'_>, entry: &ResourceEntry) -> String {
@@ -206,10 +233,14 @@ fn logged(table: &LockTable<'_>, entry: &ResourceEntry) -> String {
 /// The operations in which the clients made these requests, where the history has them.
 fn indexes(table: &LockTable<'_>, entries: &[&ResourceEntry]) -> Vec<u64> {
     let of = |entry: &&ResourceEntry| {
-        let same = |access: &&Access<'_>| {
+        let same = |access: &&Access| {
             access.process == entry.process
                 && access.write == (entry.op == ResourceOp::Write)
-                && if access.write { access.id == entry.id.as_deref() } else { access.seq == Some(entry.seq) }
+                && if access.write {
+                    table.id_of(access) == entry.id.as_deref()
+                } else {
+                    table.seq_of(access) == Some(entry.seq)
+                }
         };
         table.accesses.iter().find(same).map(|access| access.invoke.index())
     };

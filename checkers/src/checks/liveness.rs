@@ -1,6 +1,7 @@
 use super::{
     findings::{Findings, figures, unknown},
     say::{Ms, ms},
+    stalls::Whose,
     table::{Attempt, Hold, LockTable},
 };
 use crate::{
@@ -34,10 +35,20 @@ pub(super) fn liveness(table: &LockTable<'_>) -> CheckResult {
         stuck.into_iter().for_each(|stuck| findings.push(stuck));
     }
     let reason = "a free lock was not granted within TTL + bound after the last heal";
-    let blame = Some("recipe or service");
-    match (undecided, findings.judge(blame, reason, |stuck| stuck.start_ns, |stuck| span.tell(stuck))) {
-        (Some(why), result) if result.verdict == Verdict::Valid => unknown(why),
-        (_, result) => result,
+    findings.set_aside(|stuck| {
+        let beyond_ns = (stuck.end_ns - stuck.start_ns).saturating_sub(span.limit_ns);
+        table.stalled_ns(Whose::Any, stuck.start_ns, stuck.end_ns) >= beyond_ns
+    });
+    let blame = if table.exits.is_empty() { "recipe or service" } else { "service" };
+    let result =
+        findings.judge_rest(table, Some(blame), reason, |stuck| stuck.start_ns, |stuck| span.tell(stuck));
+    let outside = table.exits.iter().find(|exit| exit.may_be_from_outside());
+    match (result.verdict, undecided, outside) {
+        (Verdict::Invalid, _, Some(exit)) => {
+            unknown(format!("{reason}, but {}", table.ended_from_outside(exit)))
+        }
+        (Verdict::Valid, Some(why), _) => unknown(why),
+        _ => result,
     }
 }
 
@@ -46,7 +57,7 @@ fn by_lock<'t>(table: &'t LockTable<'_>) -> Vec<(u32, Vec<&'t Attempt>, Vec<&'t 
     let mut locks: Vec<_> =
         (0..table.locks.len() as u32).map(|lock| (lock, Vec::new(), Vec::new())).collect();
     table.attempts.iter().for_each(|attempt| locks[attempt.lock as usize].1.push(attempt));
-    table.holds.iter().for_each(|hold| locks[hold.lock as usize].2.push(hold));
+    table.holds.iter().for_each(|hold| locks[table.grant_of(hold).lock as usize].2.push(hold));
     locks.retain(|(_, attempts, _)| !attempts.is_empty());
     locks
 }
@@ -76,7 +87,7 @@ impl<'t> Span<'t, '_> {
             if hold.start.time > self.heal_ns {
                 stuck.extend(self.stretch(attempts, free_ns, hold.start.time.min(self.end_ns), true));
             }
-            if hold.end.time > self.heal_ns {
+            if hold.until_ns() > self.heal_ns {
                 free_ns = free_ns.max(self.free_after(hold));
             }
         }
@@ -85,10 +96,9 @@ impl<'t> Span<'t, '_> {
     }
 
     fn free_after(&self, hold: &Hold) -> u64 {
-        match hold.release {
-            Some(release) if release.outcome == Outcome::Ok => release.end.time,
-            _ => hold.end.time.saturating_add(self.ttl_ns),
-        }
+        let released =
+            self.table.releases_of(hold.grant).iter().find(|release| release.outcome == Outcome::Ok);
+        released.map_or(hold.end.time.saturating_add(self.ttl_ns), |release| release.end.time)
     }
 
     /// Whether a lock that was free between two moments was wanted for too long.

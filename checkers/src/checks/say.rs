@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::table::{Ending, FaultRecord, Hold, LockTable};
+use super::table::{Ending, Exit, FaultRecord, Grant, Hold, LockTable, Promise, Reacquired, Ungiven};
 
 /// Writes nanoseconds as milliseconds: `4 210.3 ms`, below one millisecond `0.042 ms`.
 pub(super) struct Ms(pub u64);
@@ -50,30 +50,91 @@ impl LockTable<'_> {
     }
 
     /// `c2 (process 6) got lock "a" (token 8) at 4 210.3 ms`.
-    pub(super) fn got(&self, hold: &Hold) -> String {
-        let who = self.who(hold.process);
-        let lock = self.locks[hold.lock as usize];
+    pub(super) fn got(&self, grant: &Grant) -> String {
+        let lock = self.locks[grant.lock as usize];
         let got = match lock.election {
             true => format!("became leader of {:?}", lock.name),
             false => format!("got lock {:?}", lock.name),
         };
-        let token = hold.token().map(|token| format!(" ({} {token})", self.token_word(hold.lock)));
-        format!("{who} {got}{} at {}", token.unwrap_or_default(), Ms(hold.start.time))
+        format!(
+            "{} {got}{} at {}",
+            self.who(grant.process),
+            self.with_token(grant.lock, self.given(grant).token()),
+            Ms(self.given(grant).ok.time)
+        )
+    }
+
+    /// As [`got`](Self::got), or `c2 (process 6) was confirmed as holder of lock "a" (token 8) at 4 210.3 ms`.
+    pub(super) fn answered(&self, promise: &Promise) -> String {
+        let grant = &self.grants[promise.grant as usize];
+        if !self.is_renewal(promise) {
+            return self.got(grant);
+        }
+        let as_what = if self.locks[grant.lock as usize].election { "leader" } else { "holder" };
+        let (who, what) = (self.who(grant.process), self.what(grant.lock));
+        let token = self.with_token(grant.lock, promise.token());
+        format!("{who} was confirmed as {as_what} of {what}{token} at {}", Ms(promise.ok.time))
+    }
+
+    /// How a hold began.
+    pub(super) fn began(&self, hold: &Hold) -> String {
+        let grant = self.grant_of(hold);
+        match hold.start == self.given(grant).ok {
+            true => self.got(grant),
+            false => {
+                let (who, what) = (self.who(grant.process), self.what(grant.lock));
+                format!("{who} was confirmed again in {what} at {}", Ms(hold.start.time))
+            }
+        }
+    }
+
+    /// That a client was granted a lock which it still held.
+    pub(super) fn again(&self, again: &Reacquired) -> String {
+        let (who, what) = (self.who(again.process), self.what(again.lock));
+        format!("{who} asked for {what} while it held it, and was granted it again at {}", Ms(again.ok.time))
+    }
+
+    /// That something was done under a grant of which the history does not tell.
+    pub(super) fn tell_ungiven(&self, ungiven: &Ungiven) -> String {
+        let Ungiven { lock, process, at, token } = *ungiven;
+        let (who, what, at) = (self.who(process), self.what(lock), Ms(at.time));
+        match token {
+            Some(token) => format!(
+                "{who} used {} {token} of {what} at {at}, which no answer had given it: the history does not tell of \
+                 every grant",
+                self.token_word(lock)
+            ),
+            None => format!(
+                "{who} was answered at {at} as a holder of {what} which it had never asked for: the history does not \
+                 tell of every grant"
+            ),
+        }
+    }
+
+    fn with_token(&self, lock: u32, token: Option<i128>) -> String {
+        token.map(|token| format!(" ({} {token})", self.token_word(lock))).unwrap_or_default()
+    }
+
+    /// Whether the promise came with a renewal.
+    pub(super) fn is_renewal(&self, promise: &Promise) -> bool {
+        promise.ok != self.given(&self.grants[promise.grant as usize]).ok
     }
 
     /// `since 3 100.0 ms, until it released at 5 022.1 ms`.
     pub(super) fn span(&self, hold: &Hold) -> String {
-        let election = self.locks[hold.lock as usize].election;
-        let (until, at) = (Ms(hold.end.time), hold.end.time);
+        let election = self.locks[self.grant_of(hold).lock as usize].election;
+        let until = Ms(hold.end.time);
         let until = match hold.ending {
+            _ if hold.beyond => format!("to the end at {until}"),
             Ending::Released if election => format!("until it resigned at {until}"),
             Ending::Released => format!("until it released at {until}"),
             Ending::Lapsed => format!("until it noticed its lapse at {until}"),
+            Ending::Deadline => format!("until its deadline at {until}"),
             Ending::Refused => format!("until a renewal was refused at {until}"),
             Ending::Reacquired => format!("until it asked again at {until}"),
             Ending::Retired => format!("until it gave up after an unclear answer at {until}"),
             Ending::Crashed => format!("killed, last heard of at {until}"),
-            Ending::Open => format!("to the end at {}", Ms(at)),
+            Ending::Open => format!("to the end at {until}"),
         };
         format!("since {}, {until}", Ms(hold.start.time))
     }
@@ -84,12 +145,27 @@ impl LockTable<'_> {
             |fault: &&FaultRecord| fault.start_ns <= end_ns && fault.end_ns.is_none_or(|end| end >= start_ns);
         let found: Vec<&FaultRecord> = self.faults.iter().filter(under_way).collect();
         let names: Vec<String> = found.iter().map(|fault| name(fault)).collect();
-        let clause = match names.as_slice() {
+        let mut clause = match names.as_slice() {
             [] => self.last_fault(start_ns),
             [one] => format!("fault {one} under way"),
             [init @ .., last] => format!("faults {} and {last} under way", init.join(", ")),
         };
+        for exit in self.exits.iter().filter(|exit| self.is_down(exit, start_ns, end_ns)) {
+            clause += &format!(", but {} had ended by itself at {}", exit.node, Ms(exit.at_ns));
+        }
+        if let Some(stall) = self.longest_stall(start_ns, end_ns) {
+            clause += &format!(", but {} stood still for {}", stall.node, Ms(stall.to_ns - stall.from_ns));
+        }
         (found.iter().map(|fault| fault.id).collect(), clause)
+    }
+
+    /// Whether the server is gone at some time between two moments. One that a fault kills is started again at its heal.
+    fn is_down(&self, exit: &Exit, start_ns: u64, end_ns: u64) -> bool {
+        let started = |fault: &FaultRecord| {
+            let healed = fault.end_ns.is_some_and(|end| end > exit.at_ns && end < start_ns);
+            fault.kind == "kill" && healed && fault.targets.contains(&exit.node)
+        };
+        exit.at_ns < end_ns && !self.faults.iter().any(started)
     }
 
     fn last_fault(&self, before_ns: u64) -> String {

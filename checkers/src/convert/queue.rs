@@ -1,29 +1,37 @@
-use super::{Datum, Meaning, Reading, Unfit, convert};
+use super::{Datum, Meaning, QUEUE, Reading, Unfit, convert, keys::Keys, names::Names};
 use crate::{
     history::History,
     model::OpOf,
-    models::queue::{FifoQueue, QueueInput, QueueOutput},
+    models::{
+        Keyed,
+        queue::{FifoQueue, QueueInput, QueueOutput},
+    },
 };
 
-/// A queue, for [`FifoQueue`](crate::models::FifoQueue).
+/// A queue under each key.
+pub type Queues = Keyed<Datum, FifoQueue<Datum>>;
+
+/// Queues, for [`FifoQueue`](crate::models::FifoQueue).
 ///
 /// # Errors
 /// The first operation that is none of a queue's.
-pub fn queue(history: &History, reading: &Reading) -> Result<Vec<OpOf<FifoQueue<Datum>>>, Unfit> {
-    convert(history, |operation| match operation.invoke.f() {
-        "enqueue" => {
-            let input = QueueInput::Enqueue(operation.invoke.value().into());
-            Meaning::of(operation, input, None, |_| Ok(QueueOutput::Done))
+pub fn queue(history: &History, reading: &Reading) -> Result<Vec<OpOf<Queues>>, Unfit> {
+    let names = Names::of(history, &QUEUE)?;
+    let keys = Keys::of(history, &names, &["dequeue"]);
+    convert(history, &names, keys, |asked| {
+        if asked.f == "enqueue" {
+            let input = QueueInput::Enqueue(asked.value.into());
+            if asked.value.as_bool().is_none() && asked.is_refused()? {
+                return Ok(Meaning::Nothing);
+            }
+            return Meaning::of(&asked.operation, input, None, |_| Ok(QueueOutput::Done));
         }
-        "dequeue" => {
-            let failed = reading.fail.answer(QueueOutput::Empty);
-            Meaning::of(operation, QueueInput::Dequeue, failed, |completion| {
-                Ok(match Datum::from(completion.value()) {
-                    Datum::Nil => QueueOutput::Empty,
-                    element => QueueOutput::Value(element),
-                })
+        let failed = reading.fail.answer(QueueOutput::Empty);
+        Meaning::of(&asked.operation, QueueInput::Dequeue, failed, |completion| {
+            Ok(match Datum::from(asked.answer(completion)?) {
+                Datum::Nil => QueueOutput::Empty,
+                element => QueueOutput::Value(element),
             })
-        }
-        _ => Err(Unfit::unknown(operation.invoke, "queue", "enqueue, dequeue")),
+        })
     })
 }

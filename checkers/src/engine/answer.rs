@@ -11,7 +11,7 @@ pub enum Answer {
     /// It is.
     Valid(Witness),
     /// It is not.
-    Invalid(Refutation),
+    Invalid(Box<Refutation>),
     /// A limit was reached first.
     Unknown(Shortfall),
 }
@@ -44,6 +44,11 @@ pub struct Refutation {
     pub op: u32,
     /// Operations which, with it, are enough to see that; empty if it takes the whole part.
     pub with: Vec<u32>,
+    /// Whether `op` and `with` are wrong by themselves, whatever the other operations did or did not do, each within
+    /// its own interval. If so, an empty `with` means that `op` alone is.
+    pub suffices: bool,
+    /// Where the reason is a count: how many of the last of `with`, together with `op`, show it. 0 if it is none.
+    pub seen_at: u16,
     /// In words, where a special checker found it.
     pub reason: Option<String>,
     /// Positions of the part of the history in which it lies.

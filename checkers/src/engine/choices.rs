@@ -7,8 +7,10 @@ use super::{plan::Place, search::Search, states::ILLEGAL};
 /// In a choice: the rest of the number is a spare, not a call.
 const OPTIONAL: u32 = 1 << 31;
 
+/// Frames that there is room for from the first.
+const ROOM: usize = 64;
+
 /// Frames of a depth-first search, each with its untried choices.
-#[derive(Default)]
 pub(super) struct Choices {
     frames: Vec<Frame>,
     /// Mask and used counts of each frame.
@@ -26,6 +28,15 @@ struct Frame {
 }
 
 impl Choices {
+    pub fn new() -> Choices {
+        Choices {
+            frames: Vec::with_capacity(ROOM),
+            saved: Vec::with_capacity(ROOM * 2),
+            untried: Vec::with_capacity(ROOM * 2),
+            candidates: Vec::with_capacity(16),
+        }
+    }
+
     /// Bytes set aside.
     pub fn bytes(&self) -> usize {
         self.frames.capacity() * size_of::<Frame>() + self.saved.capacity() * 8 + self.untried.capacity() * 4

@@ -5,21 +5,29 @@
 //! apart take turns with growing budgets, so that a hard one does not hide a cheap refutation.
 
 mod answer;
+mod bits;
 mod choices;
 mod entries;
+mod glance;
+mod layout;
 mod memo;
 mod plan;
 mod pool;
 mod search;
 mod serial;
 mod slots;
+mod small;
 mod snapshot;
 mod states;
+mod timeline;
 mod window;
 
 pub use answer::{Answer, Configuration, Refutation, Shortfall, Witness};
 
+pub(crate) use pool::run as check_parts;
 use search::{Progress, Search};
+pub(crate) use small::judge as judge_small;
+use timeline::events;
 
 use crate::{
     limits::{Guard, Limits},
@@ -28,29 +36,20 @@ use crate::{
 
 /// Judges a history by a search, however long it takes within `limits`.
 pub fn check<M: Model>(model: &M, ops: &[OpOf<M>], limits: &Limits) -> Answer {
-    check_parts(model, ops, &model.partition(ops), limits)
-}
-
-/// Judges parts of a history, given by positions, each from the model's initial state.
-pub(crate) fn check_parts<M: Model>(
-    model: &M,
-    ops: &[OpOf<M>],
-    parts: &[Vec<u32>],
-    limits: &Limits,
-) -> Answer {
-    pool::run(model, ops, parts, &Guard::new(limits), limits.jobs)
+    check_parts(model, ops, &model.partition(ops), &Guard::new(limits), limits.jobs)
 }
 
 /// Judges one part by at most about `nodes` nodes: whether it is linearizable, with an order that is, and how many nodes
-/// that took. `None` if they were not enough.
+/// that took. `None` if they, or what `guard` permits, were not enough.
 pub(crate) fn attempt<M: Model>(
     model: &M,
     ops: &[OpOf<M>],
     nodes: u64,
+    guard: &Guard,
 ) -> (Option<Result<Vec<u32>, u32>>, u64) {
-    let guard = Guard::new(&Limits::default());
     let part: Vec<u32> = (0..ops.len() as u32).collect();
-    let mut search = Search::new(model, ops, &part, &guard);
+    let mut search = Search::new(model, ops, &part, &events(model, ops, &part), guard);
+    search.look_ahead_at_once();
     let found = match search.run(nodes, u32::MAX) {
         Progress::Valid => Some(Ok(search.linearization().to_vec())),
         Progress::Invalid => Some(Err(search.plan().op_at(search.deepest()))),
@@ -60,16 +59,16 @@ pub(crate) fn attempt<M: Model>(
 }
 
 /// An order of operations of one part that comes as far as any: up to the return that `placed` others precede. At most
-/// about `nodes` nodes are spent on it.
+/// about `nodes` nodes are spent on it, and what `guard` permits.
 pub(crate) fn longest<M: Model>(
     model: &M,
     ops: &[OpOf<M>],
     part: &[u32],
     placed: u32,
     nodes: u64,
+    guard: &Guard,
 ) -> Vec<u32> {
-    let guard = Guard::new(&Limits::default());
-    let mut search = Search::new(model, ops, part, &guard);
+    let mut search = Search::new(model, ops, part, &events(model, ops, part), guard);
     search.run(nodes, placed);
     search.linearization().to_vec()
 }

@@ -1,10 +1,13 @@
 //! A part of a history, laid out for the search.
 
-use std::hash::Hash;
+use std::hash::BuildHasher;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
 
 use crate::model::{Model, OpOf, Placed, Timeline};
+
+use super::timeline::{EventsOf, RETURN};
 
 /// Operations with equal function, arguments and result are one class. Required operations (they returned) occupy a
 /// *slot* from invocation to return, and slots are recycled; optional ones (indeterminate) are counted by class.
@@ -81,31 +84,29 @@ impl Field {
     }
 }
 
-const RETURN: u32 = 1 << 31;
-
 impl<'a, M: Model> Plan<'a, M> {
-    pub fn new(model: &M, ops: &'a [OpOf<M>], part: &[u32]) -> Plan<'a, M> {
-        let events = events::<M>(model, ops, part);
+    /// Of a part, with its `events`.
+    pub fn new(model: &M, ops: &'a [OpOf<M>], part: &[u32], events: &EventsOf) -> Plan<'a, M> {
         let mut plan = Plan {
             ops,
-            returns: Vec::with_capacity(part.len()),
-            calls: Vec::with_capacity(part.len()),
-            classes: Vec::new(),
+            returns: Vec::with_capacity(events.len() / 2),
+            calls: Vec::with_capacity(events.len() / 2 + 16),
+            classes: Vec::with_capacity(32),
             spares: Vec::new(),
             mask_words: 1,
             used_words: 0,
         };
-        plan.lay_out(model, part, &events);
+        plan.lay_out(model, part, events);
         plan.pack();
         plan
     }
 
-    fn lay_out(&mut self, model: &M, part: &[u32], events: &[(u64, u32)]) {
-        let mut classes = Classes::<M>::default();
+    fn lay_out(&mut self, model: &M, part: &[u32], events: &EventsOf) {
+        let mut classes = Classes::new();
         let mut free = Vec::new();
         let mut slots = 0;
         let mut called = vec![u32::MAX; part.len()];
-        let mut spare_of = FxHashMap::default();
+        let mut spare_of: Vec<u32> = Vec::new();
         for &(_, event) in events {
             let op = part[(event & !RETURN) as usize];
             if event & RETURN != 0 {
@@ -120,11 +121,13 @@ impl<'a, M: Model> Plan<'a, M> {
             }
             let class = classes.class(&mut self.classes, model, self.ops, op);
             let place = if self.ops[op as usize].is_info() {
-                let spare = *spare_of.entry(class).or_insert_with(|| {
+                spare_of.resize(self.classes.len().max(spare_of.len()), u32::MAX);
+                if spare_of[class as usize] == u32::MAX {
+                    spare_of[class as usize] = self.spares.len() as u32;
                     let field = Field { word: 0, shift: 0, bits: 0 };
                     self.spares.push(Spare { class, ops: Vec::new(), field });
-                    self.spares.len() as u32 - 1
-                });
+                }
+                let spare = spare_of[class as usize];
                 self.spares[spare as usize].ops.push(op);
                 Place::Optional { spare }
             } else {
@@ -178,7 +181,11 @@ impl<'a, M: Model> Plan<'a, M> {
         for (event, returning) in self.returns.iter().enumerate() {
             since.resize(returning.calls_before as usize, event as u32);
         }
-        let placed = |call: usize| Placed { op: &self.ops[self.calls[call].op as usize], since: since[call] };
+        let placed = |call: usize| {
+            let Calling { op, ref place, .. } = self.calls[call];
+            let until = if let Place::Required { deadline, .. } = place { *deadline } else { u32::MAX };
+            Placed { op: &self.ops[op as usize], since: since[call], until }
+        };
         Timeline {
             returned: self.returns.iter().map(|returning| placed(returning.call as usize)).collect(),
             optional: (0..self.calls.len())
@@ -189,51 +196,48 @@ impl<'a, M: Model> Plan<'a, M> {
     }
 }
 
-/// Invocations and returns in order of time, as positions in the part, invocations first where times are equal. Optional operations that can
-/// never matter (they only observe, or were invoked after the last return) are left out.
-fn events<M: Model>(model: &M, ops: &[OpOf<M>], part: &[u32]) -> Vec<(u64, u32)> {
-    let mut events = Vec::with_capacity(part.len() * 2);
-    for (index, &op) in (0..).zip(part) {
-        let op = &ops[op as usize];
-        match &op.returned {
-            Some(returned) => {
-                events.push((op.call, index));
-                events.push((returned.at.max(op.call), index | RETURN));
-            }
-            None if model.observes(&op.input, None) => {}
-            None => events.push((op.call, index)),
-        }
+/// Numbers for classes, and for inputs, each by hash.
+struct Classes {
+    by_operation: HashTable<(u64, u32)>,
+    /// A class of the input.
+    by_input: HashTable<(u64, u32)>,
+}
+
+impl Classes {
+    fn new() -> Classes {
+        Classes { by_operation: HashTable::with_capacity(56), by_input: HashTable::with_capacity(28) }
     }
-    events.sort_unstable();
-    let last = events.iter().rposition(|&(_, event)| event & RETURN != 0).map_or(0, |last| last + 1);
-    events.truncate(last);
-    events
-}
 
-/// Numbers for classes, and for inputs.
-struct Classes<'a, M: Model> {
-    by_operation: FxHashMap<(u32, Option<&'a M::Output>), u32>,
-    by_input: FxHashMap<&'a M::Input, u32>,
-}
-
-impl<M: Model> Default for Classes<'_, M> {
-    fn default() -> Self {
-        Classes { by_operation: FxHashMap::default(), by_input: FxHashMap::default() }
-    }
-}
-
-impl<'a, M: Model> Classes<'a, M>
-where
-    M::Input: Hash + Eq,
-{
-    fn class(&mut self, classes: &mut Vec<Class>, model: &M, ops: &'a [OpOf<M>], op: u32) -> u32 {
+    fn class<M: Model>(&mut self, classes: &mut Vec<Class>, model: &M, ops: &[OpOf<M>], op: u32) -> u32 {
         let OpOf::<M> { input, .. } = &ops[op as usize];
         let output = ops[op as usize].output();
-        let inputs = self.by_input.len() as u32;
-        let input_number = *self.by_input.entry(input).or_insert(inputs);
-        *self.by_operation.entry((input_number, output)).or_insert_with(|| {
-            classes.push(Class { op, input: input_number, observes: model.observes(input, output) });
-            classes.len() as u32 - 1
-        })
+        let hash = spread(FxBuildHasher.hash_one((input, output)));
+        let is_same = |&(known, class): &(u64, u32)| {
+            let known_op = &ops[classes[class as usize].op as usize];
+            known == hash && known_op.input == *input && known_op.output() == output
+        };
+        if let Some(&(_, class)) = self.by_operation.find(hash, is_same) {
+            return class;
+        }
+        let class = classes.len() as u32;
+        self.by_operation.insert_unique(hash, (hash, class), |&(hash, _)| hash);
+        let input_hash = spread(FxBuildHasher.hash_one(input));
+        let has_input = |&(known, class): &(u64, u32)| {
+            known == input_hash && ops[classes[class as usize].op as usize].input == *input
+        };
+        let number = match self.by_input.find(input_hash, has_input) {
+            Some(&(_, first)) => first,
+            None => {
+                self.by_input.insert_unique(input_hash, (input_hash, class), |&(hash, _)| hash);
+                class
+            }
+        };
+        classes.push(Class { op, input: number, observes: model.observes(input, output) });
+        class
     }
+}
+
+/// The tables want bits that differ at both ends.
+fn spread(hash: u64) -> u64 {
+    hash ^ hash.rotate_left(32)
 }

@@ -9,8 +9,10 @@ use crate::{
 
 use super::{
     answer::{Answer, Configuration, Refutation, Shortfall, Witness},
+    glance::{Glance, glance},
     search::{Progress, Search},
     serial::{self, Serial},
+    timeline::events,
 };
 
 /// Nodes of a part's first turn; each turn is four times the one before.
@@ -19,7 +21,8 @@ const FIRST_TURN_NODES: u64 = 4096;
 const ALONE_NODES: u64 = 16 * FIRST_TURN_NODES;
 const CONFIGURATIONS_MAX: usize = 16;
 
-pub(super) fn run<M: Model>(
+/// Judges parts of a history, each from the model's initial state.
+pub(crate) fn run<M: Model>(
     model: &M,
     ops: &[OpOf<M>],
     parts: &[Vec<u32>],
@@ -96,14 +99,13 @@ impl<'a, 'g, M: Model> Pool<'a, 'g, M> {
         if !self.guard.go_on() {
             return self.give_up(turn);
         }
-        if turn.search.is_none()
-            && let Some(nodes) = self.take_serial(turn.part)
-        {
-            return nodes;
-        }
-        let mut search = turn.search.unwrap_or_else(|| {
-            Box::new(Search::new(self.model, self.ops, &self.parts[turn.part], self.guard))
-        });
+        let mut search = match turn.search {
+            Some(search) => search,
+            None => match self.begin(turn.part) {
+                Ok(search) => search,
+                Err(nodes) => return nodes,
+            },
+        };
         let before = search.nodes();
         let progress = search.run(turn.budget, u32::MAX);
         let nodes = search.nodes() - before;
@@ -118,6 +120,26 @@ impl<'a, 'g, M: Model> Pool<'a, 'g, M> {
             Progress::Ended => return self.give_up(Turn { search: Some(search), ..turn }),
         }
         nodes
+    }
+
+    /// A search of a part; or the nodes that it took to see that it needs none.
+    fn begin(&self, part: usize) -> Result<Box<Search<'a, 'g, M>>, u64> {
+        if let Some(nodes) = self.take_serial(part) {
+            return Err(nodes);
+        }
+        let (model, ops, guard) = (self.model, self.ops, self.guard);
+        let positions = &self.parts[part];
+        let events = events(model, ops, positions);
+        match glance(model, ops, positions, &events, guard) {
+            Glance::Stuck => Ok(Box::new(Search::new(model, ops, positions, &events, guard))),
+            Glance::Stopped => Err(self.give_up(Turn { part, budget: 0, search: None })),
+            Glance::Valid(order) => {
+                let nodes = order.len() as u64;
+                self.board().nodes += nodes;
+                self.valid(part, order);
+                Err(nodes)
+            }
+        }
     }
 
     /// Judges a part that needs no search; `None` if it does.
@@ -204,7 +226,7 @@ impl<'a, 'g, M: Model> Pool<'a, 'g, M> {
     fn answer(self) -> Answer {
         let board = self.board.into_inner().expect("no thread panicked");
         if let Some((_, refutation)) = board.refutation {
-            return Answer::Invalid(Refutation { nodes: board.nodes, ..refutation });
+            return Answer::Invalid(Box::new(Refutation { nodes: board.nodes, ..refutation }));
         }
         let Some(&(placed, of, op)) = board.ended.iter().min() else {
             return Answer::Valid(Witness { linearizations: board.linearizations, nodes: board.nodes });

@@ -23,6 +23,7 @@ use super::{
     memo::{Memo, Seen},
     plan::Plan,
     states::States,
+    timeline::EventsOf,
     window::Window,
 };
 
@@ -41,6 +42,8 @@ pub(super) enum Progress {
 
 /// Looks at the guard once in so many nodes.
 const NODES_A_LOOK: u64 = 1024;
+/// And whenever new states have taken so much more memory: some are large.
+const GROWN_BYTES_A_LOOK: usize = 1 << 20;
 /// Up to so many nodes a search does without the model's [`Lookahead`].
 const NODES_WITHOUT_LOOKAHEAD: u64 = 64;
 /// At a quiescent point a memo larger than this is forgotten.
@@ -74,8 +77,15 @@ pub(super) struct Search<'a, 'g, M: Model> {
 }
 
 impl<'a, 'g, M: Model> Search<'a, 'g, M> {
-    pub fn new(model: &'a M, ops: &'a [OpOf<M>], part: &[u32], guard: &'g Guard) -> Search<'a, 'g, M> {
-        let plan = Plan::new(model, ops, part);
+    /// `events` are those of the part.
+    pub fn new(
+        model: &'a M,
+        ops: &'a [OpOf<M>],
+        part: &[u32],
+        events: &EventsOf,
+        guard: &'g Guard,
+    ) -> Search<'a, 'g, M> {
+        let plan = Plan::new(model, ops, part, events);
         let mut states = States::new(model, plan.classes.len());
         let state = states.number(model.initial());
         Search {
@@ -88,8 +98,8 @@ impl<'a, 'g, M: Model> Search<'a, 'g, M> {
             state,
             config: vec![0; 1 + plan.mask_words + plan.used_words],
             fresh: true,
-            choices: Choices::default(),
-            taken: Vec::new(),
+            choices: Choices::new(),
+            taken: Vec::with_capacity(plan.calls.len().min(256)),
             nodes: 0,
             next_look: NODES_A_LOOK,
             deepest: 0,
@@ -104,7 +114,8 @@ impl<'a, 'g, M: Model> Search<'a, 'g, M> {
     pub fn run(&mut self, budget: u64, target: u32) -> Progress {
         let pause = self.nodes.saturating_add(budget);
         loop {
-            if self.nodes >= self.next_look && !self.look() {
+            let is_due = self.nodes >= self.next_look || self.states.grown_bytes() > GROWN_BYTES_A_LOOK;
+            if is_due && !self.look() {
                 return Progress::Ended;
             }
             if self.fresh {
@@ -133,9 +144,16 @@ impl<'a, 'g, M: Model> Search<'a, 'g, M> {
         }
     }
 
+    /// Asks the model for its [`Lookahead`] although nothing says yet that the search takes a while.
+    pub fn look_ahead_at_once(&mut self) {
+        self.lookahead = self.model.lookahead(&self.plan.timeline());
+        self.is_prepared = true;
+    }
+
     /// Clock, flags and memory.
     fn look(&mut self) -> bool {
         self.next_look = self.nodes + NODES_A_LOOK;
+        self.states.look();
         let bytes = self.choices.bytes()
             + (self.taken.capacity() + self.known_until.capacity()) * 4
             + self.states.bytes();
@@ -207,8 +225,7 @@ impl<'a, 'g, M: Model> Search<'a, 'g, M> {
     /// Asks the model about the new state or event; `false` if there is no hope.
     fn look_ahead(&mut self) -> bool {
         if !self.is_prepared && self.nodes > NODES_WITHOUT_LOOKAHEAD {
-            self.lookahead = self.model.lookahead(&self.plan.timeline());
-            self.is_prepared = true;
+            self.look_ahead_at_once();
         }
         let Some(lookahead) = &self.lookahead else { return true };
         self.known_until.resize(self.states.len(), 0);

@@ -2,7 +2,7 @@
 
 use crate::model::Model;
 
-use super::{search::Search, window::EMPTY};
+use super::search::Search;
 
 /// A remembered configuration.
 pub(super) struct Snapshot {
@@ -26,14 +26,18 @@ impl<M: Model> Search<'_, '_, M> {
     }
 
     fn snapshot(&self, config: &[u64]) -> Snapshot {
-        let is_taken = |slot: usize| config[1 + slot / 64] >> (slot % 64) & 1 == 1;
+        let taken = (0..self.plan.mask_words).flat_map(|word| {
+            let mut left = config[1 + word] & self.window.occupied[word];
+            std::iter::from_fn(move || {
+                let slot = (left != 0).then(|| word * 64 + left.trailing_zeros() as usize);
+                left &= left.wrapping_sub(1);
+                slot
+            })
+        });
         let used = &config[1 + self.plan.mask_words..];
         Snapshot {
             state: config[0] as u32,
-            taken: (0..self.window.pending.len())
-                .filter(|&slot| self.window.pending[slot] != EMPTY && is_taken(slot))
-                .map(|slot| self.plan.calls[self.window.pending[slot] as usize].op)
-                .collect(),
+            taken: taken.map(|slot| self.plan.calls[self.window.pending[slot] as usize].op).collect(),
             used: self
                 .plan
                 .spares

@@ -1,6 +1,6 @@
 //! States by number, and a table of what each class does to each.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash};
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
@@ -17,6 +17,10 @@ const UNKNOWN: u32 = u32::MAX - 1;
 const DENSE_CLASSES_MAX: usize = 128;
 const CACHE_ENTRIES_MAX: usize = 1 << 16;
 const TABLES: usize = 16;
+/// So many states are looked through one by one, without a table.
+const FEW: usize = 8;
+/// And for so many there is room from the first.
+const ROOM: usize = 64;
 
 pub(super) struct States<'a, M: Model> {
     model: &'a M,
@@ -29,6 +33,8 @@ pub(super) struct States<'a, M: Model> {
     /// Otherwise (state, class, successor), where a newer one takes an older one's place.
     cache: Vec<(u32, u32, u32)>,
     bytes: usize,
+    /// Of `bytes`, when somebody last looked.
+    looked_bytes: usize,
 }
 
 impl<'a, M: Model> States<'a, M> {
@@ -39,12 +45,13 @@ impl<'a, M: Model> States<'a, M> {
         };
         States {
             model,
-            states: Vec::new(),
+            states: Vec::with_capacity(FEW),
             numbers: std::array::from_fn(|_| HashTable::new()),
             classes,
-            dense: Vec::new(),
+            dense: Vec::with_capacity(if cache == 0 { classes * ROOM } else { 0 }),
             cache: vec![(u32::MAX, 0, 0); cache],
             bytes: 0,
+            looked_bytes: 0,
         }
     }
 
@@ -53,21 +60,38 @@ impl<'a, M: Model> States<'a, M> {
     }
 
     pub fn number(&mut self, state: M::State) -> u32 {
-        let hash = FxBuildHasher.hash_one(&state).wrapping_mul(SPREAD) >> 32;
-        let (hash, table) = (hash as u32, &mut self.numbers[hash as usize % TABLES]);
+        if self.states.len() < FEW {
+            let known = self.states.iter().position(|known| *known == state);
+            return known.map_or_else(|| self.add(state), |number| number as u32);
+        }
+        let hash = hash(&state);
         let states = &self.states;
         let is_same = |&(known, number): &(u32, u32)| known == hash && states[number as usize] == state;
-        if let Some(&(_, number)) = table.find(spread(hash), is_same) {
+        if let Some(&(_, number)) = self.numbers[hash as usize % TABLES].find(spread(hash), is_same) {
             return number;
         }
+        self.enter(hash, self.states.len() as u32);
+        self.add(state)
+    }
+
+    fn add(&mut self, state: M::State) -> u32 {
         let number = self.states.len() as u32;
-        table.insert_unique(spread(hash), (hash, number), |&(hash, _)| spread(hash));
         self.bytes += self.model.state_bytes(&state);
         self.states.push(state);
         if self.cache.is_empty() {
             self.dense.resize(self.states.len() * self.classes, UNKNOWN);
         }
+        if self.states.len() == FEW {
+            for number in 0..FEW {
+                self.enter(hash(&self.states[number]), number as u32);
+            }
+        }
         number
+    }
+
+    fn enter(&mut self, hash: u32, number: u32) {
+        let table = &mut self.numbers[hash as usize % TABLES];
+        table.insert_unique(spread(hash), (hash, number), |&(hash, _)| spread(hash));
     }
 
     /// The state after an operation of `class`, or [`ILLEGAL`].
@@ -102,11 +126,25 @@ impl<'a, M: Model> States<'a, M> {
         self.states.len()
     }
 
+    /// Bytes of the states that are new since [`States::look`].
+    pub fn grown_bytes(&self) -> usize {
+        self.bytes - self.looked_bytes
+    }
+
+    /// Somebody looks at [`States::bytes`] now.
+    pub fn look(&mut self) {
+        self.looked_bytes = self.bytes;
+    }
+
     pub fn bytes(&self) -> usize {
         // Of eight places in a table seven are filled, each with a byte beside it.
         let tables: usize = self.numbers.iter().map(|table| table.capacity() * 72 / 7).sum();
         self.bytes + tables + self.dense.len() * 4 + self.cache.len() * 12
     }
+}
+
+fn hash(state: &impl Hash) -> u32 {
+    (FxBuildHasher.hash_one(state).wrapping_mul(SPREAD) >> 32) as u32
 }
 
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;

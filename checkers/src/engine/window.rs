@@ -5,7 +5,7 @@ use crate::model::Model;
 use super::plan::{Place, Plan};
 
 /// No call is in the slot.
-pub(super) const EMPTY: u32 = u32::MAX;
+const EMPTY: u32 = u32::MAX;
 
 pub(super) struct Window {
     /// The next return.

@@ -104,11 +104,12 @@ fn points(page: &mut String, number: usize, attempt: &Attempt, operations: &[Des
     for (count, (op, state)) in attempt.order.iter().zip(&attempt.states).enumerate() {
         let Some(op) = by_op.get(op) else { continue };
         x = (layout.span(op).0 + 8).max(x + 12);
-        let y = layout.top(op) + 17;
+        // On the lower edge: above it stands what the operation is.
+        let y = layout.top(op) + 34;
         let _ = write!(path, "{}{x},{y} ", if count == 0 { "M" } else { "L" });
         let _ = write!(
             marks,
-            "<circle cx={x} cy={y} r=6><title>{}. then: {}</title></circle>",
+            "<circle cx={x} cy={y} r=5><title>{}. then: {}</title></circle>",
             count + 1,
             escape(state)
         );

@@ -6,9 +6,9 @@ use crate::{
     model::{Model, OpOf},
 };
 
-use super::Explanation;
+use super::{Described, Explanation, shrink::SMALL};
 
-const STATES_MAX: usize = 4;
+const STATES_MAX: usize = 3;
 
 pub(super) fn valid(witness: &Witness) -> String {
     match witness.nodes {
@@ -39,23 +39,24 @@ pub(super) fn unknown<M: Model>(model: &M, ops: &[OpOf<M>], shortfall: &Shortfal
             "The part that came least far passed {placed} of {of} returns; the next is that of {op}."
         ));
     }
+    lines.extend(model.hardness(ops, *op));
     lines.push(raise.to_string());
     lines.join("\n")
 }
 
-pub(super) fn invalid<M: Model>(
+/// The verdict, and where the search stood.
+pub(super) fn refuted<M: Model>(
     model: &M,
     ops: &[OpOf<M>],
     refutation: &Refutation,
-    explanation: &Explanation,
-) -> String {
+    states: &[Configuration],
+    argument: Option<String>,
+) -> Vec<String> {
     let mut lines =
         vec![format!("Not linearizable: {} cannot be placed.", operation(model, ops, refutation.op))];
-    if let Some(reason) = &refutation.reason {
-        lines.push(format!("Why: {reason}."));
-    }
-    for with in &refutation.with {
-        lines.push(format!("See {}.", operation(model, ops, *with)));
+    let reasons: Vec<String> = refutation.reason.clone().into_iter().chain(argument).collect();
+    if !reasons.is_empty() {
+        lines.push(format!("Why: {}.", reasons.join("; ")));
     }
     if refutation.of > 0 {
         lines.push(format!(
@@ -63,14 +64,48 @@ pub(super) fn invalid<M: Model>(
             refutation.placed, refutation.of
         ));
     }
-    lines.extend(explanation.states.iter().take(STATES_MAX).map(|state| standing(model, ops, state)));
-    if explanation.states.len() > STATES_MAX {
-        lines.push(format!("And {} more such states.", explanation.states.len() - STATES_MAX));
+    lines.extend(states.iter().take(STATES_MAX).map(|state| standing(model, ops, state)));
+    if states.len() > STATES_MAX {
+        lines.push(format!("And {} more such states.", states.len() - STATES_MAX));
     }
-    let count = explanation.operations.len();
-    lines.push(format!("{count} operations are enough to see it:"));
-    lines.extend(explanation.operations.iter().map(|op| format!("  {}", operation(model, ops, op.op))));
+    lines
+}
+
+pub(super) fn invalid<M: Model>(
+    model: &M,
+    ops: &[OpOf<M>],
+    refutation: &Refutation,
+    explanation: &Explanation,
+    argument: Option<String>,
+    is_told: bool,
+) -> String {
+    let mut lines = refuted(model, ops, refutation, &explanation.states, argument);
+    lines.extend(explanation.stopped.clone());
+    let shown = &explanation.operations;
+    lines.push(match shown.len() {
+        _ if is_told => "To be seen at:".to_string(),
+        1 => "This operation alone is enough to see it:".to_string(),
+        count if count > SMALL => {
+            format!("No small part that shows it was found; {count} operations do, the last of which are:")
+        }
+        count => format!("{count} operations are enough to see it:"),
+    });
+    if shown.len() > SMALL {
+        lines.push(format!("  … {} more before", shown.len() - SMALL));
+    }
+    lines.extend(shown[shown.len().saturating_sub(SMALL)..].iter().map(|op| format!("  {}", in_words(op))));
     lines.join("\n")
+}
+
+/// That a limit ended the explanation.
+pub(super) fn stopped((limit, during): (Option<Limit>, &str)) -> String {
+    let limit = match limit {
+        None => "it had tried much",
+        Some(Limit::Time) => "of its time limit",
+        Some(Limit::Memory) => "of its memory limit",
+        Some(Limit::Stopped) => "it was told to",
+    };
+    format!("This explanation ended early, because {limit}, while {during}: a smaller part may show it too.")
 }
 
 fn standing<M: Model>(model: &M, ops: &[OpOf<M>], configuration: &Configuration) -> String {
@@ -94,8 +129,10 @@ fn standing<M: Model>(model: &M, ops: &[OpOf<M>], configuration: &Configuration)
 
 /// Process, interval and what it is.
 fn operation<M: Model>(model: &M, ops: &[OpOf<M>], position: u32) -> String {
-    let op = &ops[position as usize];
-    let until = op.returned.as_ref().map_or("?".to_string(), |returned| returned.at.to_string());
-    let text = model.describe(&op.input, op.output());
-    format!("operation {position} (process {}, {} to {until}): {text}", op.process, op.call)
+    in_words(&super::described(model, position, &ops[position as usize], &ops[position as usize]))
+}
+
+fn in_words(Described { op, process, call, at, text }: &Described) -> String {
+    let until = at.map_or("?".to_string(), |at| at.to_string());
+    format!("operation {op} (process {process}, {call} to {until}): {text}")
 }

@@ -1,6 +1,7 @@
 use std::io::{self, Read};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::history::error::EVENT_MAX;
 use crate::history::table::{Segment, SharedNames};
 use crate::history::{History, Malformed, ReadError, ReadOptions};
 
@@ -110,6 +111,9 @@ impl<R: Read> Source<R> {
                 self.carry.extend_from_slice(&bytes[searched + end + 1..]);
                 bytes.truncate(searched + end + 1);
                 return Ok(Some(self.block(bytes, sequence)));
+            }
+            if bytes.len() > EVENT_MAX {
+                return Err(self.end(sequence, Malformed::endless(self.next_line, 1).into()));
             }
             if bytes.len() as u64 > self.length_max {
                 let (memory_max, line) = (self.length_max, self.next_line);

@@ -46,6 +46,9 @@ pub enum ReadError {
     Io(#[from] std::io::Error),
 }
 
+/// Bytes of the longest event. An input that is no history may have no line end, and no end at all.
+pub(super) const EVENT_MAX: usize = 16 << 20;
+
 /// A place in a text and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {message}")]
@@ -61,5 +64,14 @@ pub struct Malformed {
 impl Malformed {
     pub(super) fn new(line: u64, column: usize, message: impl Into<String>) -> Self {
         Self { line, column: column as u64, message: message.into() }
+    }
+
+    /// An event that goes on beyond [`EVENT_MAX`].
+    pub(super) fn endless(line: u64, column: usize) -> Self {
+        Self::new(
+            line,
+            column,
+            format!("what begins here is longer than {} MiB: no event is", EVENT_MAX >> 20),
+        )
     }
 }

@@ -41,7 +41,8 @@ pub enum EventKind {
     Info,
 }
 
-/// A logical single-threaded client, or the nemesis (written `"nemesis"`).
+/// A logical single-threaded client, or the nemesis (written `"nemesis"`), which tells of faults, phases, exits and
+/// stalls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Process {
     /// A client's process number.

@@ -74,10 +74,11 @@ pub fn detect(text: &[u8]) -> Result<Format, Unrecognized> {
     }
 }
 
-/// Reads a history in whatever format, judges its form, and puts our own into time order.
+/// Reads a history in whatever format and judges its form.
 ///
-/// Histories from elsewhere stay in the order of their lines, which is the order in which their recorder saw the
-/// events; their times, if any, may say otherwise.
+/// Events are in the order of their lines, which is the order in which their recorder saw them; their times, if any, may
+/// say otherwise. Only JSON Lines that have times and no indexes, as our own recorder writes them while a run goes on,
+/// are put into time order, with a note where that changes anything.
 ///
 /// # Errors
 /// A format that is not known, malformed text, a history that no recorder can have written, an input that fails, or a
@@ -95,9 +96,13 @@ pub fn read(mut input: impl Read + Send, options: &ReadOptions) -> Result<(Forma
         Format::LockLines => lock_lines::read(input, options)?,
     };
     history.check_form()?;
-    if format == Format::JsonLines {
+    if format == Format::JsonLines && history.is_timed() && !history.is_numbered() && !history.is_sorted() {
         history.sort();
+        history
+            .notes
+            .push("its events have no indexes and were put into the order of their times".to_owned());
     }
+    history.number();
     Ok((format, history))
 }
 
@@ -179,5 +184,23 @@ mod tests {
     fn a_form_that_cannot_be_is_an_error() {
         let error = read(&b"0 ok acquire 1\n"[..], &ReadOptions::default()).unwrap_err();
         assert_eq!(error.to_string(), "line 1: process 0 completes acquire, which it did not invoke");
+    }
+
+    /// A pipe may go on for ever: a line or a form that does not end is refused where it begins.
+    #[test]
+    fn what_has_no_end_is_refused_soon() {
+        for (begin, place) in [
+            ("{\"time\":0,\"process\":0,\"type\":\"invoke\",\"f\":\"x\"}\n", "line 2, column 1: "),
+            ("{:process 0 :type :invoke :f :x}\n {:process 1 :value \"", "line 1, column 33: "),
+            ("0 :invoke :read nil\n", "line 2, column 1: "),
+            ("0 invoke acquire\n", "line 2, column 1: "),
+        ] {
+            let mut endless = std::io::repeat(0).take(1 << 30);
+            let error = read(begin.as_bytes().chain(endless.by_ref()), &ReadOptions::default()).unwrap_err();
+            let read_bytes = (1 << 30) - endless.limit();
+            let said = error.to_string();
+            assert!(said.starts_with(place) && said.contains("longer than 16 MiB"), "{said}");
+            assert!(read_bytes < 64 << 20, "{read_bytes} bytes were read");
+        }
     }
 }

@@ -16,6 +16,7 @@ mod operations;
 mod order;
 mod resource;
 mod table;
+mod vocabulary;
 mod wellformed;
 
 pub use error::{Malformed, ReadError, ReadOptions};
@@ -24,4 +25,14 @@ pub use format::{Format, Unrecognized, detect, read};
 pub use operations::{Operation, Operations, Outcome};
 pub use resource::{ResourceEntry, ResourceOp};
 pub use table::{History, HistoryBuilder, Key, Row, Value, View};
+pub(crate) use table::{Words, is_keyword};
 pub use wellformed::IllFormed;
+
+/// Whether an event of this name tells what happened beside whatever its process does: a keepalive that was answered in
+/// the background (`renewed`), or the end of a belief (`lapse`). It may come while an operation is pending, as an
+/// invocation and its ok at one instant, or as one event alone, and it retires nobody.
+pub fn is_notice(f: &str) -> bool {
+    NOTICES.contains(&f)
+}
+
+const NOTICES: [&str; 2] = ["renewed", "lapse"];

@@ -1,6 +1,6 @@
 use rustc_hash::FxHashMap;
 
-use super::{EventKind, History, Process, Row};
+use super::{EventKind, History, Process, Row, is_notice};
 
 const PENDING: u32 = u32::MAX;
 
@@ -32,16 +32,17 @@ pub struct Operations<'h> {
 }
 
 impl History {
-    /// Pairs each client invocation with the next completion of its process. Completions without invocation and
-    /// the nemesis' events are in no pair.
+    /// Pairs each client invocation with the next completion of its process; notices, which may come meanwhile, with
+    /// one of their own name. Completions without invocation and the nemesis' events are in no pair.
     pub fn operations(&self) -> Operations<'_> {
         let mut pairs: Vec<(u32, u32)> = Vec::new();
-        let mut open: FxHashMap<Process, usize> = FxHashMap::default();
+        let mut open: FxHashMap<(Process, Option<u32>), usize> = FxHashMap::default();
         for row in self.rows().filter(|row| row.process() != Process::Nemesis) {
+            let key = (row.process(), is_notice(row.f()).then(|| row.f_id()));
             if row.kind() == EventKind::Invoke {
-                open.insert(row.process(), pairs.len());
+                open.insert(key, pairs.len());
                 pairs.push((row.index() as u32, PENDING));
-            } else if let Some(pair) = open.remove(&row.process()) {
+            } else if let Some(pair) = open.remove(&key) {
                 pairs[pair].1 = row.index() as u32;
             }
         }

@@ -1,7 +1,7 @@
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-use super::{EventKind, History, Process, Row};
+use super::{EventKind, History, NOTICES, Process, Row, Words};
 
 /// A history that no recorder can have written: not a broken promise, but nothing to judge either.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -16,6 +16,7 @@ pub struct IllFormed {
 }
 
 /// What a client process may do next.
+#[derive(Clone, Copy)]
 enum State<'h> {
     Idle,
     Pending(Row<'h>),
@@ -24,30 +25,46 @@ enum State<'h> {
 
 impl History {
     /// Whether each process invokes only when idle, completes what it invoked and never returns after an `info`,
-    /// and whether the indexes, if the source gave any, are dense. The nemesis' events are always `info` and may
-    /// come in any number.
+    /// and whether the indexes, if the source gave any, increase. The nemesis' events may be of any kind and
+    /// come in any number. Notices ([`is_notice`]) may come at any moment until their process is retired.
     ///
     /// # Errors
     /// The first event that breaks a rule.
     pub fn check_form(&self) -> Result<(), IllFormed> {
-        let mut states: FxHashMap<Process, State<'_>> = FxHashMap::default();
-        let unfit = self.indexes().broken();
+        let notices = Words::new(self, NOTICES);
+        let mut states: FxHashMap<u32, State<'_>> = FxHashMap::default();
+        let backwards = self.indexes().backwards();
         for row in self.rows() {
-            if let Some((_, index)) = unfit.filter(|&(position, _)| position == row.index() as u64) {
-                return Err(ill(row, format!("index {index} where {} was expected", row.index())));
+            if let Some((_, index)) = backwards.filter(|&(position, _)| position == row.index() as u64) {
+                let order = "events come in the order in which they were recorded, or have no index";
+                return Err(ill(row, format!("index {index} after an index that is not lower: {order}")));
             }
-            if row.process() == Process::Nemesis {
-                continue;
-            }
-            let state = states.entry(row.process()).or_insert(State::Idle);
-            *state = step(state, row).map_err(|message| ill(row, message))?;
+            let Process::Client(process) = row.process() else { continue };
+            let state = states.entry(process).or_insert(State::Idle);
+            let is_notice = notices.operation(row).is_some();
+            *state = step(*state, row, is_notice).map_err(|message| ill(row, message))?;
         }
         Ok(())
     }
+
+    /// Whether every event has its time, and the indexes, if there are any, are dense, as our own recorder gives them: of
+    /// one that breaks this rule something was lost. To be asked before the events are sorted.
+    ///
+    /// # Errors
+    /// The first event that breaks a rule.
+    pub fn check_recorded(&self) -> Result<(), IllFormed> {
+        if let Some((position, index)) = self.indexes().broken() {
+            let row = self.row(position as usize);
+            return Err(ill(row, format!("index {index} where {} was expected", row.index())));
+        }
+        let untimed = self.rows().find(|row| !row.is_timed());
+        untimed.map_or(Ok(()), |row| Err(ill(row, "the event has no time".to_owned())))
+    }
 }
 
-fn step<'h>(state: &State<'h>, row: Row<'h>) -> Result<State<'h>, String> {
+fn step<'h>(state: State<'h>, row: Row<'h>, is_notice: bool) -> Result<State<'h>, String> {
     match (state, row.kind()) {
+        (State::Idle | State::Pending(_), _) if is_notice => Ok(state),
         (State::Idle, EventKind::Invoke) => Ok(State::Pending(row)),
         (State::Pending(invoke), kind) if kind != EventKind::Invoke && invoke.f_id() == row.f_id() => {
             Ok(if kind == EventKind::Info { State::Retired(row.line()) } else { State::Idle })
@@ -56,7 +73,7 @@ fn step<'h>(state: &State<'h>, row: Row<'h>) -> Result<State<'h>, String> {
     }
 }
 
-fn refusal(state: &State<'_>, row: Row<'_>) -> String {
+fn refusal(state: State<'_>, row: Row<'_>) -> String {
     let (process, f) = (name(row.process()), row.f());
     match state {
         State::Retired(line) => format!("{process} was retired by the info on line {line}"),
@@ -86,7 +103,7 @@ fn name(process: Process) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{ReadOptions, jsonl};
+    use crate::history::{ReadOptions, edn, jsonl};
 
     fn verdict(events: &[(&str, &str, &str)]) -> Result<(), IllFormed> {
         let line = |(process, kind, f): &(&str, &str, &str)| {
@@ -126,6 +143,23 @@ mod tests {
     }
 
     #[test]
+    fn notices_come_beside_what_is_pending_until_the_process_is_retired() {
+        let (invoke, renewed) =
+            (("0", "invoke", "read"), [("0", "invoke", "renewed"), ("0", "ok", "renewed")]);
+        verdict(&[
+            invoke,
+            renewed[0],
+            renewed[1],
+            ("0", "ok", "lapse"),
+            ("0", "info", "lapse"),
+            ("0", "ok", "read"),
+        ])
+        .unwrap();
+        let late = verdict(&[invoke, ("0", "info", "read"), renewed[0]]).unwrap_err();
+        assert_eq!(late.to_string(), "line 3: process 0 was retired by the info on line 2");
+    }
+
+    #[test]
     fn indexes_are_dense_or_absent() {
         let read = |indexes: &[u64]| {
             let line = |index| {
@@ -136,15 +170,37 @@ mod tests {
             let text: String = indexes.iter().map(line).collect();
             jsonl::read(text.as_bytes(), &ReadOptions::default()).unwrap()
         };
-        assert!(read(&[0, 1, 2]).check_form().is_ok());
-        assert!(read(&[0, 0, 0]).check_form().is_ok(), "not numbered yet");
-        assert_eq!(
-            read(&[0, 1, 3]).check_form().unwrap_err().to_string(),
-            "line 3: index 3 where 2 was expected"
-        );
-        assert_eq!(read(&[4, 5]).check_form().unwrap_err().line, 1);
+        for sound in [&[0, 1, 2][..], &[0, 0, 0], &[7]] {
+            let recorded = read(sound).check_recorded();
+            assert_eq!((recorded.is_ok(), read(sound).check_form()), (*sound != [7], Ok(())), "{sound:?}");
+        }
+        let told = |indexes: &[u64]| read(indexes).check_recorded().unwrap_err().to_string();
+        assert_eq!(told(&[0, 1, 3]), "line 3: index 3 where 2 was expected");
+        assert_eq!(told(&[4, 5]), "line 1: index 4 where 0 was expected");
         let mut history = read(&[0, 1, 3]);
         history.sort();
-        assert!(history.check_form().is_ok(), "sorting numbers anew");
+        assert!(history.check_recorded().is_ok(), "sorting numbers anew");
+    }
+
+    #[test]
+    fn indexes_of_others_increase() {
+        let read = |indexes: &[i64]| {
+            let line = |index| format!("{{:index {index} :process :nemesis :type :info :f :x}}\n");
+            let text: String = indexes.iter().map(line).collect();
+            edn::read(text.as_bytes(), &ReadOptions::default()).unwrap().check_form()
+        };
+        assert_eq!((read(&[1, 2, 3]), read(&[40, 47, 90]), read(&[-1, -1, 0, -1])), (Ok(()), Ok(()), Ok(())));
+        for wrong in [&[1, 2, 2][..], &[5, 3], &[0, 9, -1, 4]] {
+            let line = if wrong.len() == 2 { 2 } else { wrong.len() as u64 };
+            assert_eq!(read(wrong).unwrap_err().line, line, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn what_our_recorder_writes_has_its_times() {
+        let text = "{\"time\":0,\"process\":0,\"type\":\"invoke\",\"f\":\"x\"}\n{\"process\":0,\"type\":\"ok\",\"f\":\"x\"}\n";
+        let history = jsonl::read(text.as_bytes(), &ReadOptions::default()).unwrap();
+        assert_eq!(history.check_form(), Ok(()));
+        assert_eq!(history.check_recorded().unwrap_err().to_string(), "line 2: the event has no time");
     }
 }

@@ -133,14 +133,14 @@ impl Model for Lease {
 
     fn describe(&self, input: &LeaseInput, output: Option<&LeaseOutput>) -> String {
         let answer = match output {
-            None => " → ?",
+            None => ": ?",
             Some(LeaseOutput::Done) => "",
-            Some(LeaseOutput::Refused) => " → refused",
+            Some(LeaseOutput::Refused) => ": refused",
         };
         match input.action {
-            LeaseAction::Acquire { ttl } => format!("acquire({}, ttl {ttl}){answer}", input.owner),
-            LeaseAction::Renew { ttl } => format!("renew({}, ttl {ttl}){answer}", input.owner),
-            LeaseAction::Release => format!("release({}){answer}", input.owner),
+            LeaseAction::Acquire { ttl } => format!("acquire by {} for {ttl}{answer}", input.owner),
+            LeaseAction::Renew { ttl } => format!("renew by {} for {ttl}{answer}", input.owner),
+            LeaseAction::Release => format!("release by {}{answer}", input.owner),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     engine::Answer,
-    model::{Model, OpOf},
+    model::{Model, OpOf, topic},
     special,
 };
 
@@ -117,6 +117,32 @@ impl Model for Lock {
         special::lock::judge(self, ops)
     }
 
+    fn sweeps(&self) -> bool {
+        true
+    }
+
+    fn topics(&self, input: &LockInput, _output: Option<&LockOutput>) -> Vec<u64> {
+        self.owners.then(|| topic(&input.owner)).into_iter().collect()
+    }
+
+    fn about(&self, op: &OpOf<Lock>, kept: &dyn Fn(u64) -> bool) -> Option<OpOf<Lock>> {
+        // That it was refused may be because of another owner.
+        let hangs_on_others =
+            op.input.action == LockAction::Acquire && op.output() == Some(&LockOutput::Refused);
+        (kept(topic(&op.input.owner)) && !hangs_on_others).then(|| op.clone())
+    }
+
+    /// That a lock is one bit is seen by counting all its turns; two clients that held it at once are seen at a glance.
+    fn argue(&self, ops: &[OpOf<Lock>], _op: u32) -> Option<(String, Vec<u32>)> {
+        if self.owners {
+            return None;
+        }
+        let Some(Answer::Invalid(refutation)) = special::lock::judge(&Lock::OWNED, ops) else { return None };
+        let held = "two clients held it at once, each from its acquire's return to its release".to_string();
+        let shown = refutation.with.iter().chain([&refutation.op]).copied().collect();
+        (!refutation.with.is_empty()).then_some((held, shown))
+    }
+
     fn describe(&self, input: &LockInput, output: Option<&LockOutput>) -> String {
         let LockInput { owner, action } = input;
         let action = match action {
@@ -124,10 +150,10 @@ impl Model for Lock {
             LockAction::Release => "release",
         };
         match output {
-            None => format!("{action}({owner}) → ?"),
-            Some(LockOutput::Refused) => format!("{action}({owner}) → refused"),
-            Some(LockOutput::Done { token: Some(token) }) => format!("{action}({owner}) → token {token}"),
-            Some(LockOutput::Done { token: None }) => format!("{action}({owner})"),
+            None => format!("{action} by {owner}: ?"),
+            Some(LockOutput::Refused) => format!("{action} by {owner}: refused"),
+            Some(LockOutput::Done { token: Some(token) }) => format!("{action} by {owner} → token {token}"),
+            Some(LockOutput::Done { token: None }) => format!("{action} by {owner}"),
         }
     }
 

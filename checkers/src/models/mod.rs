@@ -11,6 +11,7 @@ pub mod semaphore;
 pub mod set;
 mod size;
 pub mod text;
+pub(crate) mod words;
 
 pub use counter::Counter;
 pub use keyed::Keyed;

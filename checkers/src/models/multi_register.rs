@@ -1,18 +1,36 @@
 //! Several registers, read and written together.
 
-use std::collections::BTreeMap;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
-use crate::model::{Model, OpOf};
+use crate::{
+    engine::Answer,
+    model::{Model, OpOf, topic},
+    op::{Op, Return},
+    special,
+};
 
-use super::{Value, size};
+use super::{Value, size, words};
 
 /// Registers that transactions of reads and writes go to. Registers that no transaction has in common are judged apart.
 ///
 /// `info`: all the writes of a transaction may have taken effect, or none; its reads say nothing. `fail`: none did.
 #[derive(Clone, Debug)]
 pub struct MultiRegister<K, V> {
-    /// Values before the first write; a register that is not here cannot be read before it is written.
+    /// Values before the first write; a register that is neither here nor in `open` cannot be read before it is written.
     pub initial: BTreeMap<K, V>,
+    /// What each of the others may have held at first. The first read of one that was not written tells, and from then
+    /// on it is that: all that it may have been is so tried in one search.
+    pub open: BTreeMap<K, BTreeSet<V>>,
+}
+
+impl<K: Ord, V: Ord> MultiRegister<K, V> {
+    /// Registers that start with these values.
+    pub fn new(initial: BTreeMap<K, V>) -> MultiRegister<K, V> {
+        MultiRegister { initial, open: BTreeMap::new() }
+    }
 }
 
 /// A step of a transaction.
@@ -40,25 +58,20 @@ impl<K: Value, V: Value> Model for MultiRegister<K, V> {
         input: &Vec<Micro<K, V>>,
         output: Option<&Vec<Option<V>>>,
     ) -> Option<BTreeMap<K, V>> {
-        let mut next = state.clone();
-        for (at, micro) in input.iter().enumerate() {
-            match micro {
-                Micro::Write(key, value) => {
-                    next.insert(key.clone(), value.clone());
-                }
-                Micro::Read(key) => {
-                    let read = output.and_then(|output| output.get(at)).and_then(Option::as_ref);
-                    if read.is_some_and(|read| next.get(key) != Some(read)) {
-                        return None;
-                    }
-                }
-            }
-        }
-        Some(next)
+        self.after(state, input, output).map(Cow::into_owned)
+    }
+
+    fn permits(
+        &self,
+        state: &BTreeMap<K, V>,
+        input: &Vec<Micro<K, V>>,
+        output: Option<&Vec<Option<V>>>,
+    ) -> bool {
+        self.after(state, input, output).is_some()
     }
 
     fn observes(&self, input: &Vec<Micro<K, V>>, _output: Option<&Vec<Option<V>>>) -> bool {
-        input.iter().all(|micro| matches!(micro, Micro::Read(_)))
+        input.iter().all(|micro| matches!(micro, Micro::Read(key) if !self.open.contains_key(key)))
     }
 
     fn partition(&self, ops: &[OpOf<Self>]) -> Vec<Vec<u32>> {
@@ -78,8 +91,77 @@ impl<K: Value, V: Value> Model for MultiRegister<K, V> {
         parts.into_values().collect()
     }
 
+    fn shortcut(&self, ops: &[OpOf<Self>]) -> Option<Answer> {
+        special::origin::multi_register(self, ops)
+    }
+
     fn state_bytes(&self, state: &BTreeMap<K, V>) -> usize {
         size_of::<BTreeMap<K, V>>() + size::b_tree(state.len(), size_of::<(K, V)>())
+    }
+
+    fn topics(&self, input: &Vec<Micro<K, V>>, _output: Option<&Vec<Option<V>>>) -> Vec<u64> {
+        input.iter().map(|(Micro::Read(key) | Micro::Write(key, _))| topic(key)).collect()
+    }
+
+    fn about(&self, op: &OpOf<Self>, kept: &dyn Fn(u64) -> bool) -> Option<OpOf<Self>> {
+        let is_kept = |micro: &Micro<K, V>| match micro {
+            Micro::Read(key) | Micro::Write(key, _) => kept(topic(key)),
+        };
+        let input: Vec<_> = op.input.iter().filter(|micro| is_kept(micro)).cloned().collect();
+        let returned = op.returned.as_ref().map(|Return { at, output }| {
+            let steps = op.input.iter().zip(output);
+            let output = steps.filter(|(micro, _)| is_kept(micro)).map(|(_, read)| read.clone()).collect();
+            Return { at: *at, output }
+        });
+        (!input.is_empty()).then_some(Op { process: op.process, call: op.call, input, returned })
+    }
+
+    fn describe(&self, input: &Vec<Micro<K, V>>, output: Option<&Vec<Option<V>>>) -> String {
+        let step = |(at, micro): (usize, &Micro<K, V>)| match micro {
+            Micro::Write(key, value) => format!("w {} {}", words::value(key), words::value(value)),
+            Micro::Read(key) => {
+                let read = output.and_then(|output| output.get(at)).and_then(Option::as_ref);
+                let read = read.map_or("?".to_string(), words::value);
+                format!("r {} → {read}", words::value(key))
+            }
+        };
+        let indeterminate = if output.is_none() { ": ?" } else { "" };
+        words::list("txn [", "]", ", ", input.iter().enumerate().map(step)) + indeterminate
+    }
+
+    fn describe_state(&self, state: &BTreeMap<K, V>) -> String {
+        let register = |(key, value)| format!("{} {}", words::value(key), words::value(value));
+        words::list("{", "}", ", ", state.iter().map(register))
+    }
+}
+
+impl<K: Value, V: Value> MultiRegister<K, V> {
+    /// See [`Model::step`].
+    fn after<'a>(
+        &self,
+        state: &'a BTreeMap<K, V>,
+        input: &[Micro<K, V>],
+        output: Option<&Vec<Option<V>>>,
+    ) -> Option<Cow<'a, BTreeMap<K, V>>> {
+        let mut next = Cow::Borrowed(state);
+        for (at, micro) in input.iter().enumerate() {
+            match micro {
+                Micro::Write(key, value) => {
+                    next.to_mut().insert(key.clone(), value.clone());
+                }
+                Micro::Read(key) => {
+                    let read = output.and_then(|output| output.get(at)).and_then(Option::as_ref);
+                    let Some(read) = read else { continue };
+                    let may_have_been = || self.open.get(key).is_some_and(|values| values.contains(read));
+                    match next.get(key) {
+                        Some(value) if value == read => {}
+                        None if may_have_been() => _ = next.to_mut().insert(key.clone(), read.clone()),
+                        _ => return None,
+                    }
+                }
+            }
+        }
+        Some(next)
     }
 }
 

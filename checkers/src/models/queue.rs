@@ -2,13 +2,15 @@
 
 use std::{collections::VecDeque, marker::PhantomData};
 
+use rustc_hash::FxHashMap;
+
 use crate::{
     engine::Answer,
-    model::{Model, OpOf},
+    model::{Model, OpOf, topic},
     special,
 };
 
-use super::{Value, size};
+use super::{Value, size, words};
 
 /// A queue, empty at first.
 ///
@@ -82,5 +84,59 @@ impl<V: Value> Model for FifoQueue<V> {
 
     fn shortcut(&self, ops: &[OpOf<Self>]) -> Option<Answer> {
         special::queue::judge(ops)
+    }
+
+    fn topics(&self, input: &QueueInput<V>, output: Option<&QueueOutput<V>>) -> Vec<u64> {
+        match (input, output) {
+            (QueueInput::Enqueue(value), _) | (_, Some(QueueOutput::Value(value))) => vec![topic(value)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Without some elements, the others still come out in the order in which they were put in.
+    fn about(&self, op: &OpOf<Self>, kept: &dyn Fn(u64) -> bool) -> Option<OpOf<Self>> {
+        let is_kept = match (&op.input, op.output()) {
+            (QueueInput::Enqueue(value), _) | (_, Some(QueueOutput::Value(value))) => kept(topic(value)),
+            _ => true,
+        };
+        is_kept.then(|| op.clone())
+    }
+
+    fn hardness(&self, ops: &[OpOf<Self>], _op: u32) -> Option<String> {
+        let mut counts: FxHashMap<&V, usize> = FxHashMap::default();
+        for op in ops {
+            if let QueueInput::Enqueue(value) = &op.input {
+                *counts.entry(value).or_default() += 1;
+            }
+        }
+        let equal: usize = counts.values().filter(|count| **count > 1).sum();
+        let lost = ops.iter().filter(|op| op.is_info()).count();
+        let is_unclear = |op: &OpOf<Self>| op.is_info() && op.input == QueueInput::Dequeue;
+        let unclear = ops.iter().filter(|op| is_unclear(op)).count();
+        (equal + unclear > 0).then(|| {
+            format!(
+                "It is hard because of elements that are equal and operations that timed out: {equal} elements are not \
+                 the only ones of their value, and {lost} operations timed out ({unclear} of them dequeues, which may \
+                 have taken any element). With elements that are all different, and dequeues that end, it takes no search."
+            )
+        })
+    }
+
+    fn describe(&self, input: &QueueInput<V>, output: Option<&QueueOutput<V>>) -> String {
+        let asked = match input {
+            QueueInput::Enqueue(value) => format!("enqueue {}", words::value(value)),
+            QueueInput::Dequeue => "dequeue".to_string(),
+        };
+        match output {
+            Some(QueueOutput::Done) => asked,
+            Some(QueueOutput::Value(value)) => format!("{asked} → {}", words::value(value)),
+            Some(QueueOutput::Empty) => format!("{asked} → nothing"),
+            None if *input == QueueInput::Dequeue => format!("{asked} → ?"),
+            None => format!("{asked}: ?"),
+        }
+    }
+
+    fn describe_state(&self, state: &VecDeque<V>) -> String {
+        words::list("[", "]", " ", state.iter().map(words::value))
     }
 }

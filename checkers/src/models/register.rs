@@ -4,11 +4,12 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     engine::Answer,
-    model::{Lookahead, Model, OpOf, Outlook, Timeline},
+    model::{Lookahead, Model, OpOf, Outlook, Timeline, topic},
+    op::{Op, Return},
     special,
 };
 
-use super::Value;
+use super::{Value, words};
 
 /// A register that starts with a value; a plain register is one without compare-and-set.
 ///
@@ -93,40 +94,74 @@ impl<V: Value> Model for Register<V> {
 
     fn lookahead(&self, timeline: &Timeline<'_, Self>) -> Option<Box<dyn Lookahead<Option<V>> + Send>> {
         let mut asked_until = FxHashMap::default();
-        let returned = timeline.returned.iter().zip(1..);
-        let optional = timeline.optional.iter().map(|placed| (placed, u32::MAX));
-        for (placed, until) in returned.chain(optional) {
+        for placed in timeline.returned.iter().chain(&timeline.optional) {
             let asked = match (&placed.op.input, placed.op.output()) {
                 (RegisterInput::Read, Some(RegisterOutput::Value(value))) => value,
                 (RegisterInput::Cas { from, .. }, _) => from,
                 _ => continue,
             };
-            asked_until.insert(Some(asked.clone()), until);
+            let until = asked_until.entry(Some(asked.clone())).or_default();
+            *until = placed.until.saturating_add(1).max(*until);
         }
         Some(Box::new(AskedUntil(asked_until)))
     }
 
     fn shortcut(&self, ops: &[OpOf<Self>]) -> Option<Answer> {
-        special::register::judge(&self.initial, ops)
+        special::register::judge(&self.initial, ops).or_else(|| special::origin::register(&self.initial, ops))
+    }
+
+    fn topics(&self, input: &RegisterInput<V>, output: Option<&RegisterOutput<V>>) -> Vec<u64> {
+        match (input, output) {
+            (RegisterInput::Read, Some(RegisterOutput::Value(value))) | (RegisterInput::Write(value), _) => {
+                vec![topic(value)]
+            }
+            (RegisterInput::Cas { from, to }, _) => vec![topic(from), topic(to)],
+            (RegisterInput::Read, _) => Vec::new(),
+        }
+    }
+
+    /// Without the writes of some values, what is read between two others' writes stays as it was.
+    fn about(&self, op: &OpOf<Self>, kept: &dyn Fn(u64) -> bool) -> Option<OpOf<Self>> {
+        let Op { process, call, ref input, ref returned } = *op;
+        let kept = |value: &V| kept(topic(value));
+        let answered = |input, output| {
+            let returned = returned.as_ref().map(|returned| Return { at: returned.at, output });
+            Some(Op { process, call, input, returned })
+        };
+        match (input, op.output()) {
+            (RegisterInput::Read, Some(RegisterOutput::Value(value))) | (RegisterInput::Write(value), _) => {
+                kept(value).then(|| op.clone())
+            }
+            // It may have found a value that is left out.
+            (RegisterInput::Read, _) | (RegisterInput::Cas { .. }, Some(RegisterOutput::Refused)) => None,
+            (RegisterInput::Cas { from, to }, output) => match (kept(from), kept(to)) {
+                (true, true) => Some(op.clone()),
+                (true, false) if output.is_none() => None,
+                (true, false) => answered(RegisterInput::Read, RegisterOutput::Value(from.clone())),
+                (false, true) => answered(RegisterInput::Write(to.clone()), RegisterOutput::Done),
+                (false, false) => None,
+            },
+        }
     }
 
     fn describe(&self, input: &RegisterInput<V>, output: Option<&RegisterOutput<V>>) -> String {
         let asked = match input {
             RegisterInput::Read => "read".to_string(),
-            RegisterInput::Write(value) => format!("write({value:?})"),
-            RegisterInput::Cas { from, to } => format!("cas({from:?}, {to:?})"),
+            RegisterInput::Write(value) => format!("write {}", words::value(value)),
+            RegisterInput::Cas { from, to } => format!("cas {} → {}", words::value(from), words::value(to)),
         };
         match output {
-            None => format!("{asked} → ?"),
-            Some(RegisterOutput::Value(value)) => format!("{asked} → {value:?}"),
+            None if *input == RegisterInput::Read => format!("{asked} → ?"),
+            None => format!("{asked}: ?"),
+            Some(RegisterOutput::Value(value)) => format!("{asked} → {}", words::value(value)),
             Some(RegisterOutput::Done) => asked,
-            Some(RegisterOutput::Refused) => format!("{asked} → refused"),
+            Some(RegisterOutput::Refused) => format!("{asked}: refused"),
         }
     }
 
     fn describe_state(&self, state: &Option<V>) -> String {
         match state {
-            Some(value) => format!("{value:?}"),
+            Some(value) => words::value(value),
             None => "a value that nobody asks about any more".to_string(),
         }
     }

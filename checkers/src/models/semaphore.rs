@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::{
     engine::Answer,
-    model::{Model, OpOf},
+    model::{Model, OpOf, topic},
     special,
 };
 
-use super::size;
+use super::{size, words};
 
 /// A number of permits, taken and given back some at a time. Where permits have no owners, give every operation the
 /// same one.
@@ -82,9 +84,117 @@ impl Model for Semaphore {
     fn shortcut(&self, ops: &[OpOf<Semaphore>]) -> Option<Answer> {
         special::semaphore::judge(self, ops)
     }
+
+    fn topics(&self, input: &SemaphoreInput, _output: Option<&SemaphoreOutput>) -> Vec<u64> {
+        vec![topic(&input.owner)]
+    }
+
+    fn about(&self, op: &OpOf<Semaphore>, kept: &dyn Fn(u64) -> bool) -> Option<OpOf<Semaphore>> {
+        // That it was refused may be because of other owners.
+        let hangs_on_others = matches!(op.input.action, SemaphoreAction::Acquire(_))
+            && op.output() == Some(&SemaphoreOutput::Refused);
+        (kept(topic(&op.input.owner)) && !hangs_on_others).then(|| op.clone())
+    }
+
+    fn argue(&self, ops: &[OpOf<Semaphore>], op: u32) -> Option<(String, Vec<u32>)> {
+        let end = ops[op as usize].deadline();
+        let mut out: BTreeMap<u32, Vec<(u32, u64)>> = BTreeMap::new();
+        let (mut taken, mut given) = (0u64, 0u64);
+        for (position, other) in
+            (0..).zip(ops).filter(|(_, other)| other.output() != Some(&SemaphoreOutput::Refused))
+        {
+            match other.input.action {
+                SemaphoreAction::Acquire(count) if other.deadline() <= end => {
+                    taken = taken.saturating_add(count);
+                    out.entry(other.input.owner).or_default().push((position, count));
+                }
+                SemaphoreAction::Release(count) if other.call <= end => given = given.saturating_add(count),
+                _ => {}
+            }
+        }
+        (taken.saturating_sub(given) > self.permits).then(|| {
+            let words = format!(
+                "by its return {taken} permits were acquired, and of {given} the release had begun, so that at least {} \
+                 were out",
+                taken - given
+            );
+            (words, self.still_out(ops, out, end))
+        })
+    }
+
+    fn hardness(&self, ops: &[OpOf<Semaphore>], _op: u32) -> Option<String> {
+        let refused = ops.iter().filter(|op| op.output() == Some(&SemaphoreOutput::Refused)).count();
+        let mut lost_at = FxHashMap::default();
+        for op in ops.iter().filter(|op| op.is_info()) {
+            let at = lost_at.entry(op.input.owner).or_insert(op.call);
+            *at = op.call.min(*at);
+        }
+        let goes_on = |op: &&OpOf<Semaphore>| lost_at.get(&op.input.owner).is_some_and(|at| *at < op.call);
+        let owners: FxHashSet<u32> = ops.iter().filter(goes_on).map(|op| op.input.owner).collect();
+        let why = match (refused, owners.len()) {
+            (0, 0) => "owners that do several things at a time: in which order".to_string(),
+            (0, owners) => format!("what timed out of {owners} owners that went on: which of it happened"),
+            (refused, 0) => format!("{refused} refusals: what the others held then"),
+            (refused, owners) => format!(
+                "{refused} refusals and what timed out of {owners} owners that went on: what was held, and what happened"
+            ),
+        };
+        Some(format!(
+            "It is hard because of {why} is a problem of sums of subsets. Without refusals, and with owners that do one \
+             thing at a time and nothing more after an operation of theirs timed out, it takes no search."
+        ))
+    }
+
+    fn describe(&self, input: &SemaphoreInput, output: Option<&SemaphoreOutput>) -> String {
+        let (asked, count) = match input.action {
+            SemaphoreAction::Acquire(count) => ("acquire", count),
+            SemaphoreAction::Release(count) => ("release", count),
+        };
+        let answer = match output {
+            None => ": ?",
+            Some(SemaphoreOutput::Done) => "",
+            Some(SemaphoreOutput::Refused) => ": refused",
+        };
+        format!("{asked} {count} by {}{answer}", input.owner)
+    }
+
+    fn describe_state(&self, state: &BTreeMap<u32, u64>) -> String {
+        let taken: u64 = state.values().sum();
+        let holders = state.iter().map(|(owner, held)| format!("{held} by {owner}"));
+        match taken {
+            0 => format!("all {} permits free", self.permits),
+            _ => words::list(&format!("{taken} of {} permits taken: ", self.permits), "", ", ", holders),
+        }
+    }
 }
 
 impl Semaphore {
+    /// The acquires of each owner, by position and permits, but those that its own releases by then account for.
+    fn still_out(
+        &self,
+        ops: &[OpOf<Semaphore>],
+        mut out: BTreeMap<u32, Vec<(u32, u64)>>,
+        end: u64,
+    ) -> Vec<u32> {
+        let happened =
+            |other: &&OpOf<Semaphore>| other.call <= end && other.output() != Some(&SemaphoreOutput::Refused);
+        for other in ops.iter().filter(happened) {
+            let (SemaphoreAction::Release(mut count), Some(own)) =
+                (other.input.action, out.get_mut(&other.input.owner))
+            else {
+                continue;
+            };
+            while let Some((_, permits)) = own.first_mut().filter(|_| count > 0) {
+                let given = count.min(*permits);
+                (*permits, count) = (*permits - given, count - given);
+                if *permits == 0 {
+                    own.remove(0);
+                }
+            }
+        }
+        out.into_values().flatten().map(|(position, _)| position).collect()
+    }
+
     fn change(&self, state: &BTreeMap<u32, u64>, input: &SemaphoreInput) -> Option<BTreeMap<u32, u64>> {
         let held = state.get(&input.owner).copied().unwrap_or(0);
         let held = match input.action {

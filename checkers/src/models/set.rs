@@ -2,9 +2,16 @@
 
 use std::{collections::BTreeSet, marker::PhantomData};
 
-use crate::model::{Model, OpOf};
+use rustc_hash::FxHashSet;
 
-use super::{Value, keyed::by_key, size};
+use crate::{
+    engine::Answer,
+    model::{Model, OpOf, topic},
+    op::{Op, Return},
+    special,
+};
+
+use super::{Value, keyed::by_key, size, words};
 
 /// A set, empty at first. Unless it is read as a whole, every element is judged apart: whether it is in the set is a
 /// register with two values.
@@ -94,9 +101,78 @@ impl<V: Value> Model for Set<V> {
         by_key(ops.iter().map(|op| element(&op.input)).collect::<Vec<_>>().iter())
     }
 
+    fn splits(&self) -> bool {
+        true
+    }
+
+    fn shortcut(&self, ops: &[OpOf<Self>]) -> Option<Answer> {
+        special::set::judge(ops)
+    }
+
     fn state_bytes(&self, state: &BTreeSet<V>) -> usize {
         size_of::<BTreeSet<V>>() + size::b_tree(state.len(), size_of::<V>())
     }
+
+    fn topics(&self, input: &SetInput<V>, output: Option<&SetOutput<V>>) -> Vec<u64> {
+        match (element(input), output) {
+            (Some(value), _) => vec![topic(value)],
+            (None, Some(SetOutput::Elements(elements))) => elements.iter().map(topic).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn about(&self, op: &OpOf<Self>, kept: &dyn Fn(u64) -> bool) -> Option<OpOf<Self>> {
+        let kept = |value: &V| kept(topic(value));
+        match (element(&op.input), &op.returned) {
+            (Some(value), _) => kept(value).then(|| op.clone()),
+            (None, Some(Return { at, output: SetOutput::Elements(elements) })) => {
+                let elements = elements.iter().filter(|value| kept(value)).cloned().collect();
+                let output = SetOutput::Elements(elements);
+                Some(Op::ok(op.process, op.call, *at, SetInput::Read, output))
+            }
+            _ => Some(op.clone()),
+        }
+    }
+
+    fn hardness(&self, ops: &[OpOf<Self>], _op: u32) -> Option<String> {
+        let removed = |op: &&OpOf<Self>| matches!(op.input, SetInput::Remove(_));
+        let removed: FxHashSet<&V> = ops.iter().filter(removed).filter_map(|op| element(&op.input)).collect();
+        let lost = ops.iter().filter(|op| op.is_info() && element(&op.input).is_some()).count();
+        (!removed.is_empty()).then(|| {
+            format!(
+                "It is hard because of elements that are removed while the whole set is read: {} of them may have come and \
+                 gone in many orders, and {lost} operations timed out. With elements that are never removed, it takes no \
+                 search.",
+                removed.len()
+            )
+        })
+    }
+
+    fn describe(&self, input: &SetInput<V>, output: Option<&SetOutput<V>>) -> String {
+        let (asked, [yes, no]) = match input {
+            SetInput::Add(value) => (format!("add {}", words::value(value)), ["new", "already there"]),
+            SetInput::Remove(value) => {
+                (format!("remove {}", words::value(value)), ["was there", "not there"])
+            }
+            SetInput::Contains(value) => (format!("contains {}", words::value(value)), ["yes", "no"]),
+            SetInput::Read => ("read".to_string(), ["yes", "no"]),
+        };
+        match output {
+            Some(SetOutput::Done) => asked,
+            Some(SetOutput::Is(is)) => format!("{asked} → {}", if *is { yes } else { no }),
+            Some(SetOutput::Elements(elements)) => format!("{asked} → {}", braced(elements)),
+            None if matches!(input, SetInput::Contains(_) | SetInput::Read) => format!("{asked} → ?"),
+            None => format!("{asked}: ?"),
+        }
+    }
+
+    fn describe_state(&self, state: &BTreeSet<V>) -> String {
+        braced(state)
+    }
+}
+
+fn braced<V: Value>(elements: &BTreeSet<V>) -> String {
+    words::list("#{", "}", " ", elements.iter().map(words::value))
 }
 
 fn element<V>(input: &SetInput<V>) -> Option<&V> {

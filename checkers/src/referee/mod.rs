@@ -6,4 +6,5 @@ mod wgl;
 
 pub use brute::brute_force;
 pub use powerset::{Nondeterministic, PowerSet};
+pub(crate) use wgl::partial_orders;
 pub use wgl::{Judged, referee};

@@ -11,7 +11,7 @@ use crate::{
 /// one way. Judge a history by it with [`PowerSet`].
 pub trait Nondeterministic: Sync {
     /// What the service remembers.
-    type State: Clone + Ord + Hash + Debug + Send;
+    type State: Clone + Ord + Hash + Debug + Send + 'static;
     /// What is asked of it.
     type Input: Clone + Eq + Hash + Debug + Sync;
     /// What it answers.

@@ -23,9 +23,23 @@ pub struct Judged {
 pub fn referee<M: Model>(model: &M, ops: &[OpOf<M>]) -> Judged {
     let mut judged = Judged { is_valid: true, partial: vec![None; ops.len()] };
     for part in model.partition(ops) {
-        judged.is_valid &= Wgl::new(model, ops, &part).run(&mut judged.partial);
+        judged.is_valid &= Wgl::new(model, ops, &part).run(&mut judged.partial, |_| true);
     }
     judged
+}
+
+/// By operation: the longest order in which it takes part, of those found while `go_on` says so; it is asked with every
+/// state that is to be remembered.
+pub(crate) fn partial_orders<M: Model>(
+    model: &M,
+    ops: &[OpOf<M>],
+    mut go_on: impl FnMut(&M::State) -> bool,
+) -> Vec<Option<Rc<Vec<u32>>>> {
+    let mut partial = vec![None; ops.len()];
+    for part in model.partition(ops) {
+        Wgl::new(model, ops, &part).run(&mut partial, &mut go_on);
+    }
+    partial
 }
 
 /// Calls and returns in order of time, as a doubly linked list around entry 0; a call knows its return.
@@ -80,12 +94,17 @@ impl<'a, M: Model> Wgl<'a, M> {
         Wgl { model, ops, entries, required, seen: FxHashSet::default(), linearized, stack: Vec::new() }
     }
 
-    fn run(mut self, partial: &mut [Option<Rc<Vec<u32>>>]) -> bool {
+    /// Whether there is an order; not, if it may not go on.
+    fn run(mut self, partial: &mut [Option<Rc<Vec<u32>>>], mut go_on: impl FnMut(&M::State) -> bool) -> bool {
         let mut state = self.model.initial();
         let mut at = self.entries[0].after;
         while self.required > 0 {
             if let Kind::Call { bit, .. } = self.entries[at].kind {
                 match self.linearize(at, bit, &state) {
+                    Some(next) if !go_on(&next) => {
+                        self.record(partial);
+                        return false;
+                    }
                     Some(next) => {
                         self.stack.push((at, std::mem::replace(&mut state, next)));
                         self.lift(at);

@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use crate::{
-    engine::Answer,
+    engine::{Answer, Refutation},
     model::OpOf,
     models::lock::{Lock, LockAction, LockOutput},
 };
@@ -21,7 +21,8 @@ pub fn judge(ops: &[OpOf<Lock>]) -> Option<Answer> {
     }
     let mut turns = Turns { pending: [BinaryHeap::new(), BinaryHeap::new()], optional: [0, 0], next: 0 };
     let mut done = vec![false; ops.len()];
-    for (_, edge, position) in edges(ops) {
+    let edges = edges(ops);
+    for &(_, edge, position) in &edges {
         let op = &ops[position as usize];
         let colour = usize::from(op.input.action == LockAction::Release);
         match edge {
@@ -31,7 +32,7 @@ pub fn judge(ops: &[OpOf<Lock>]) -> Option<Answer> {
             Edge::Return => {
                 let partner = colour != turns.next;
                 if (partner && !turns.take(&mut done)) || !turns.take(&mut done) {
-                    return Some(refute(ops, position));
+                    return Some(refute(ops, &edges, position));
                 }
             }
         }
@@ -39,8 +40,10 @@ pub fn judge(ops: &[OpOf<Lock>]) -> Option<Answer> {
     Some(valid())
 }
 
-fn refute(ops: &[OpOf<Lock>], last: u32) -> Answer {
-    let Some(Shortage { since, certain, possible }) = Shortage::until(ops, last) else {
+type Edges = [(u64, Edge, u32)];
+
+fn refute(ops: &[OpOf<Lock>], edges: &Edges, last: u32) -> Answer {
+    let Some(Shortage { since, certain, possible }) = Shortage::until(ops, edges, last) else {
         return refuted(last, [], "an acquire and a release must take turns, and the other kind is missing");
     };
     let (own, other) = match ops[last as usize].input.action {
@@ -54,8 +57,8 @@ fn refute(ops: &[OpOf<Lock>], last: u32) -> Answer {
         ops[last as usize].deadline(),
         possible.len(),
     );
-    let with = certain.into_iter().filter(|&op| op != last).chain(possible);
-    refuted(last, with, &reason)
+    let with = certain.into_iter().filter(|&op| op != last).chain(possible).collect();
+    Answer::Invalid(Box::new(Refutation { op: last, with, reason: Some(reason), ..Refutation::default() }))
 }
 
 /// A time in which more operations of one kind certainly act than turns with the other kind permit: the plainest reason
@@ -71,27 +74,41 @@ struct Shortage {
 
 impl Shortage {
     /// The shortest time that ends with the return of `last` and is short of the other kind.
-    fn until(ops: &[OpOf<Lock>], last: u32) -> Option<Shortage> {
+    fn until(ops: &[OpOf<Lock>], edges: &Edges, last: u32) -> Option<Shortage> {
         let (action, end) = (ops[last as usize].input.action, ops[last as usize].deadline());
-        let op = |position: u32| &ops[position as usize];
-        let early = (0..ops.len() as u32).filter(|&position| op(position).call <= end);
-        let (mut own, mut other): (Vec<u32>, Vec<u32>) =
-            early.partition(|&position| op(position).input.action == action);
-        own.retain(|&position| op(position).deadline() <= end);
-        own.sort_by_key(|&position| Reverse(op(position).call));
-        other.sort_by_key(|&position| Reverse(op(position).deadline()));
-        let mut possible = 0;
-        for (certain, &first) in (1..).zip(&own) {
-            let since = op(first).call;
-            possible += other[possible..].iter().take_while(|&&it| op(it).deadline() >= since).count();
+        let edges = &edges[..edges.partition_point(|&(at, ..)| at <= end)];
+        let is_own = |position: u32| ops[position as usize].input.action == action;
+        let is_over = |position: u32| ops[position as usize].deadline() <= end;
+        let is_certain = |&(_, edge, position): &(u64, Edge, u32)| {
+            edge == Edge::Call && is_own(position) && is_over(position)
+        };
+        // At the end those can act that are under way; further back also those that return on the way.
+        let calls = edges.iter().filter(|&&(_, edge, _)| edge == Edge::Call);
+        let mut possible = calls.filter(|&&(.., position)| !is_own(position) && !is_over(position)).count();
+        let (mut certain, mut from) = (0, None);
+        for (index, edge) in edges.iter().enumerate().rev() {
+            possible += usize::from(edge.1 == Edge::Return && !is_own(edge.2));
+            certain += usize::from(is_certain(edge));
             if certain >= possible + 2 {
-                own.truncate(certain);
-                other.truncate(possible);
-                return Some(Shortage { since: Some(since), certain: own, possible: other });
+                from = Some(index);
+                break;
             }
         }
         let spare = usize::from(action == LockAction::Acquire);
-        (own.len() > other.len() + spare).then_some(Shortage { since: None, certain: own, possible: other })
+        if from.is_none() && certain <= possible + spare {
+            return None;
+        }
+        let since = from.map(|index| edges[index].0);
+        let can_act = |position: &u32| {
+            let op = &ops[*position as usize];
+            !is_own(*position) && op.call <= end && op.deadline() >= since.unwrap_or(0)
+        };
+        let certain = edges[from.unwrap_or(0)..].iter().filter(|edge| is_certain(edge));
+        Some(Shortage {
+            since,
+            certain: certain.map(|&(.., position)| position).collect(),
+            possible: (0..ops.len() as u32).filter(can_act).collect(),
+        })
     }
 }
 
@@ -148,7 +165,7 @@ mod tests {
                 })
                 .collect();
             let returned = (0..count).filter(|&op| !ops[op as usize].is_info());
-            let is_short = returned.into_iter().any(|op| Shortage::until(&ops, op).is_some());
+            let is_short = returned.into_iter().any(|op| Shortage::until(&ops, &edges(&ops), op).is_some());
             let is_invalid = matches!(judge(&ops), Some(Answer::Invalid(_)));
             assert!(is_invalid || !is_short, "{ops:?}");
             refuted += u32::from(is_invalid);

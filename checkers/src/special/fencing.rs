@@ -5,7 +5,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Its token.
-    pub token: u64,
+    pub token: i128,
     /// When it was invoked.
     pub call: u64,
     /// When it returned; `u64::MAX` if it did not.

@@ -1,7 +1,7 @@
 //! Checkers for one kind of history each, without a search: the first choice for locks, leases and elections.
 //!
-//! Each judges the histories it is exact for and leaves the others, with `None`, to [`crate::engine`]. Where two events
-//! have the same time, an invocation comes before a return.
+//! Each judges the histories it is exact for and leaves the others, with `None`, to [`crate::engine`]; some, named for
+//! what they see, only refute. Where two events have the same time, an invocation comes before a return.
 
 pub mod anonymous;
 pub mod belief;
@@ -9,7 +9,10 @@ pub mod counter;
 pub mod fencing;
 pub mod lease;
 pub mod lock;
+pub mod origin;
 pub mod queue;
 pub mod register;
 pub mod semaphore;
+pub mod set;
 mod sweep;
+pub mod text;

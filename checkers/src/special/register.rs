@@ -8,10 +8,11 @@ use crate::{
     models::{
         Value,
         register::{Register, RegisterInput, RegisterOutput},
+        words,
     },
 };
 
-use super::sweep::{refuted, valid};
+use super::sweep::{proved, refuted, valid};
 
 /// Judges a history in which no value is written twice, in O(n log n); leaves others to the search, and those in which a
 /// compare-and-set observed a different value.
@@ -27,6 +28,7 @@ pub fn judge<V: Value>(initial: &V, ops: &[OpOf<Register<V>>]) -> Option<Answer>
 }
 
 struct Values<'a, V: Value> {
+    initial: &'a V,
     ops: &'a [OpOf<Register<V>>],
     number: FxHashMap<&'a V, usize>,
     /// The initial value first.
@@ -70,7 +72,7 @@ impl<'a, V: Value> Values<'a, V> {
             }
             values.push(Written { write: Some(position), ..Written::default() });
         }
-        Some(Values { ops, number, values })
+        Some(Values { initial, ops, number, values })
     }
 
     fn judge(&mut self) -> Result<(), Answer> {
@@ -80,7 +82,7 @@ impl<'a, V: Value> Values<'a, V> {
             .filter(|&value| self.values[value].is_certain && self.replaced(value).is_none())
             .collect();
         let zones = roots.into_iter().map(|root| self.zone(root)).collect::<Result<Vec<Zone>, Answer>>()?;
-        apart(zones)
+        self.apart(zones)
     }
 
     /// Which values were certainly there: those that were read, or whose write returned, and those before them.
@@ -89,7 +91,7 @@ impl<'a, V: Value> Values<'a, V> {
             match (&op.input, op.output()) {
                 (RegisterInput::Read, Some(RegisterOutput::Value(value))) => {
                     let value =
-                        self.find(value).ok_or_else(|| refuted(position, [], "nobody wrote what it read"))?;
+                        self.find(value).ok_or_else(|| proved(position, [], "nobody wrote what it read"))?;
                     self.values[value].reads.push(position);
                     self.ascertain(value);
                 }
@@ -176,11 +178,7 @@ impl<'a, V: Value> Values<'a, V> {
         let call = |position: u32| self.ops[position as usize].call.saturating_add(1);
         let deadline = |position: u32| self.ops[position as usize].deadline().saturating_add(1);
         if let Some(&early) = step.iter().find(|&&position| deadline(position) < zone.last_call) {
-            return Err(refuted(
-                early,
-                zone.calling,
-                "it was over before the operation that it follows began",
-            ));
+            return Err(refuted(early, zone.calling, &self.too_early(zone)));
         }
         for &position in step {
             if call(position) > zone.last_call {
@@ -192,28 +190,58 @@ impl<'a, V: Value> Values<'a, V> {
         }
         Ok(())
     }
-}
 
-fn apart(zones: Vec<Zone>) -> Result<(), Answer> {
-    let (mut forward, other): (Vec<Zone>, Vec<Zone>) =
-        zones.into_iter().partition(|zone| zone.first_return < zone.last_call);
-    forward.sort_by_key(|zone| zone.first_return);
-    let clash = |zone: &Zone, around: &Zone| {
-        let with = [around.returning, around.calling, zone.calling].into_iter().flatten();
-        Err(refuted(
-            zone.returning.or(zone.calling).unwrap_or(0),
-            with,
-            "the register had another value all the time",
-        ))
-    };
-    if let Some(pair) = forward.windows(2).find(|pair| pair[1].first_return < pair[0].last_call) {
-        return clash(&pair[1], &pair[0]);
-    }
-    for zone in &other {
-        let before = forward.partition_point(|around| around.first_return < zone.last_call);
-        if let Some(around) = forward[..before].last().filter(|around| zone.first_return < around.last_call) {
-            return clash(zone, around);
+    /// Why what comes after the zone's last invocation cannot be over before.
+    fn too_early(&self, zone: &Zone) -> String {
+        let Some(op) = zone.calling.map(|op| &self.ops[op as usize]) else {
+            return "it came too early".into();
+        };
+        match (&op.input, op.output()) {
+            (RegisterInput::Read, Some(RegisterOutput::Value(value))) => {
+                let value = words::value(value);
+                format!("{value} was read after it was over, though written but once and replaced by then")
+            }
+            (RegisterInput::Write(value) | RegisterInput::Cas { to: value, .. }, _) => {
+                format!("it was over before {}, which it needs, was written", words::value(value))
+            }
+            _ => "it came too early".into(),
         }
     }
-    Ok(())
+
+    /// The values that a zone begins and ends with.
+    fn values_of(&self, zone: &Zone) -> String {
+        let value = |op: Option<u32>| {
+            let Some(op) = op.map(|op| &self.ops[op as usize]) else { return self.initial };
+            match (&op.input, op.output()) {
+                (_, Some(RegisterOutput::Value(value))) => value,
+                (RegisterInput::Write(value) | RegisterInput::Cas { to: value, .. }, _) => value,
+                (RegisterInput::Read, _) => self.initial,
+            }
+        };
+        let (first, last) = (words::value(value(zone.returning)), words::value(value(zone.calling)));
+        if first == last { first } else { format!("{first} to {last}") }
+    }
+
+    fn apart(&self, zones: Vec<Zone>) -> Result<(), Answer> {
+        let (mut forward, other): (Vec<Zone>, Vec<Zone>) =
+            zones.into_iter().partition(|zone| zone.first_return < zone.last_call);
+        forward.sort_by_key(|zone| zone.first_return);
+        let clash = |zone: &Zone, around: &Zone| {
+            let with = [around.returning, around.calling, zone.calling].into_iter().flatten();
+            let reason = format!("the register was {} all the time", self.values_of(around));
+            Err(refuted(zone.returning.or(zone.calling).unwrap_or(0), with, &reason))
+        };
+        if let Some(pair) = forward.windows(2).find(|pair| pair[1].first_return < pair[0].last_call) {
+            return clash(&pair[1], &pair[0]);
+        }
+        for zone in &other {
+            let before = forward.partition_point(|around| around.first_return < zone.last_call);
+            if let Some(around) =
+                forward[..before].last().filter(|around| zone.first_return < around.last_call)
+            {
+                return clash(zone, around);
+            }
+        }
+        Ok(())
+    }
 }

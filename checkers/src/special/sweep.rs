@@ -15,11 +15,13 @@ pub(super) enum Edge {
 /// Invocations and returns in order of time, with positions in the history.
 pub(super) fn edges<I, O>(ops: &[Op<I, O>]) -> Vec<(u64, Edge, u32)> {
     let mut edges = Vec::with_capacity(ops.len() * 2);
+    // Invocations are mostly in order already, and returns nearly so.
+    edges.extend((0..).zip(ops).map(|(position, op)| (op.call, Edge::Call, position)));
     for (position, op) in (0..).zip(ops) {
-        edges.push((op.call, Edge::Call, position));
         edges.extend(op.returned.as_ref().map(|returned| (returned.at.max(op.call), Edge::Return, position)));
     }
-    edges.sort_unstable();
+    edges[ops.len()..].sort_unstable();
+    edges.sort();
     edges
 }
 
@@ -27,7 +29,18 @@ pub(super) fn valid() -> Answer {
     Answer::Valid(Witness::default())
 }
 
+/// A refutation with some of the operations that it rests on.
 pub(super) fn refuted(op: u32, with: impl IntoIterator<Item = u32>, reason: &str) -> Answer {
-    let with = with.into_iter().collect();
-    Answer::Invalid(Refutation { op, with, reason: Some(reason.to_string()), ..Refutation::default() })
+    Answer::Invalid(Box::new(refutation(op, with, reason)))
+}
+
+/// A refutation that rests on nothing but `op` and `with`; see [`Refutation::suffices`].
+pub(super) fn proved(op: u32, with: impl IntoIterator<Item = u32>, reason: &str) -> Answer {
+    Answer::Invalid(Box::new(Refutation { suffices: true, ..refutation(op, with, reason) }))
+}
+
+fn refutation(op: u32, with: impl IntoIterator<Item = u32>, reason: &str) -> Refutation {
+    let mut seen = rustc_hash::FxHashSet::from_iter([op]);
+    let with = with.into_iter().filter(|&op| seen.insert(op)).collect();
+    Refutation { op, with, reason: Some(reason.to_string()), ..Refutation::default() }
 }

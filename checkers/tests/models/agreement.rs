@@ -3,9 +3,9 @@
 
 use crate::{
     all::{self, Visit},
-    random::{Random, Subject, brute, history, others},
+    random::{Random, Subject, brute, history, is_evidence_enough, others},
 };
-use checkers::model::Model;
+use checkers::{engine, judge::judge, limits::Limits, model::Model, verdict::Verdict};
 use proptest::prelude::*;
 
 /// Compares all checkers on one history of each model.
@@ -15,7 +15,7 @@ impl Visit for Compare {
     fn visit<S: Subject>(&mut self, name: &str, subject: &S) {
         let model = subject.model();
         let ops = history(subject, 7, &mut Random(self.0));
-        let brute = brute::<S>(&model, &ops);
+        let brute = brute(subject, &model, &ops);
         for (checker, verdict) in
             ["engine", "referee", "special", "judge"].iter().zip(others::<S>(&model, &ops))
         {
@@ -26,7 +26,39 @@ impl Visit for Compare {
                 texts()
             );
         }
+        assert!(is_evidence_enough(subject, &model, &ops), "{name}: the evidence is not enough");
     }
+}
+
+/// Compares what judges small parts, and special checkers, with the engine's search, on histories too long for brute force.
+struct CompareLong {
+    seed: u64,
+    decided: u32,
+}
+
+impl Visit for CompareLong {
+    fn visit<S: Subject>(&mut self, name: &str, subject: &S) {
+        let model = subject.model();
+        let ops = history(subject, 200, &mut Random(self.seed));
+        let limits = Limits { memory_bytes: Some(8 << 20), ..Limits::default() };
+        let (judged, searched) = (judge(&model, &ops, &limits), engine::check(&model, &ops, &limits));
+        let (judged, searched) = (judged.verdict(), searched.verdict());
+        if judged != Verdict::Unknown && searched != Verdict::Unknown {
+            assert_eq!(judged, searched, "{name}, seed {}", self.seed);
+            self.decided += 1;
+        }
+    }
+}
+
+#[test]
+fn long_histories_are_judged_as_the_search_does() {
+    let seeds = 0..40;
+    let mut compare = CompareLong { seed: 0, decided: 0 };
+    for seed in seeds {
+        compare.seed = seed;
+        all::for_each(&mut compare);
+    }
+    assert!(compare.decided > 400, "{} decided", compare.decided);
 }
 
 /// Checks that orders given as proof are permitted.
@@ -36,8 +68,8 @@ impl Visit for Witnesses {
     fn visit<S: Subject>(&mut self, name: &str, subject: &S) {
         let model = subject.model();
         let ops = history(subject, 9, &mut Random(self.0));
-        let answer = checkers::engine::check(&model, &ops, &checkers::limits::Limits::default());
-        let checkers::engine::Answer::Valid(witness) = answer else { return };
+        let answer = engine::check(&model, &ops, &Limits::default());
+        let engine::Answer::Valid(witness) = answer else { return };
         for order in witness.linearizations {
             let mut state = model.initial();
             let mut latest_call = 0;

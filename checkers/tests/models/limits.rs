@@ -10,11 +10,15 @@ use std::{
 
 use checkers::{
     engine::{Answer, check},
+    explain::explain,
     limits::{Limit, Limits},
-    models::FifoQueue,
+    model::{Model, OpOf},
+    models::{Counter, FifoQueue, Keyed, Semaphore, Set, keyed::At},
+    op::Op,
+    verdict::Verdict,
 };
 
-use crate::explosive;
+use crate::{explosive, random::Random, timed_out};
 
 fn shortfall(limits: &Limits) -> checkers::engine::Shortfall {
     match check(&FifoQueue::empty(), &explosive::history(40), limits) {
@@ -50,4 +54,37 @@ fn a_raised_flag_stops_the_search() {
     let raiser = std::thread::spawn(move || raise.store(true, Ordering::Relaxed));
     assert_eq!(shortfall(&Limits { stop: Some(stop), ..Limits::default() }).limit, Limit::Stopped);
     raiser.join().expect("the flag was raised");
+}
+
+/// What the words say of a search that reached its limit.
+fn undecided<M: Model>(model: &M, ops: &[OpOf<M>]) -> String {
+    let limits = Limits { memory_bytes: Some(0), ..Limits::default() };
+    let answer = check(model, ops, &limits);
+    assert_eq!(answer.verdict(), Verdict::Unknown);
+    explain(model, ops, &answer, &limits).text
+}
+
+#[test]
+fn what_makes_a_history_hard_is_said_and_what_would_not() {
+    let queue = timed_out::queue(100, 3, 100, true, 1);
+    let equal = undecided(&FifoQueue::empty(), &queue);
+    assert!(equal.contains("elements that are equal and operations that timed out"), "{equal}");
+    let sums = undecided(&Counter, &timed_out::counter(60, 9, true, &mut Random(1)));
+    assert!(sums.contains("sums of subsets. Here are 9 different amounts"), "{sums}");
+    let units = undecided(&Counter, &timed_out::counter(60, 1, true, &mut Random(1)));
+    assert!(!units.contains("hard"), "{units}");
+    let removed = undecided(&Set::empty(), &timed_out::set(60, true, true, &mut Random(1)));
+    assert!(removed.contains("elements that are removed"), "{removed}");
+    let never = undecided(&Set::empty(), &timed_out::set(60, false, true, &mut Random(1)));
+    assert!(!never.contains("hard"), "{never}");
+    let semaphore = timed_out::semaphore(60, true, &mut Random(1));
+    let owners = undecided(&Semaphore { permits: 10 }, &semaphore);
+    assert!(owners.contains("owners that went on"), "{owners}");
+    let at = |op: &OpOf<FifoQueue<u64>>| {
+        let input = At { key: op.process % 2, input: op.input.clone() };
+        Op { process: op.process, call: op.call, input, returned: op.returned.clone() }
+    };
+    let keyed: Vec<_> = queue.iter().map(at).collect();
+    let keyed = undecided(&Keyed::new(FifoQueue::empty()), &keyed);
+    assert!(keyed.contains("elements that are equal"), "{keyed}");
 }

@@ -14,8 +14,15 @@ mod histories;
 mod random;
 #[path = "../support/subjects.rs"]
 mod subjects;
+#[path = "../support/timed_out.rs"]
+mod timed_out;
+#[path = "../support/wrong.rs"]
+mod wrong;
 
 mod agreement;
+mod explained;
 mod limits;
+mod lost;
 mod truth;
 mod vectors;
+mod words;

@@ -30,7 +30,7 @@ impl Model for Guard {
         Some(match fencing::breach(&requests) {
             None => Answer::Valid(Witness::default()),
             Some(Breach::TookStale { stale: op, .. } | Breach::RefusedCurrent { refused: op }) => {
-                Answer::Invalid(Refutation { op, ..Refutation::default() })
+                Answer::Invalid(Box::new(Refutation { op, ..Refutation::default() }))
             }
         })
     }
@@ -42,7 +42,7 @@ fn request(op: &OpOf<Guard>) -> Request {
         Some(false) => fencing::Answer::Rejected,
         None => fencing::Answer::Maybe,
     };
-    Request { token: op.input, call: op.call, at: op.deadline(), answer }
+    Request { token: op.input.into(), call: op.call, at: op.deadline(), answer }
 }
 
 pub struct Guards;

@@ -1,7 +1,7 @@
 //! Random small histories of any model: possible ones, and ones with some answers made up.
 
 use checkers::{
-    engine,
+    engine::{self, Answer},
     judge::judge,
     limits::Limits,
     model::{Model, OpOf},
@@ -33,11 +33,17 @@ impl Random {
 /// A model with inputs and outputs to draw from.
 pub trait Subject: Sync {
     type M: Model;
-    /// Whether the model's state is that of one part only, so that brute force, too, must go part by part.
-    const BY_PART: bool = false;
     fn model(&self) -> Self::M;
     fn input(&self, process: u32, random: &mut Random) -> <Self::M as Model>::Input;
     fn output(&self, input: &<Self::M as Model>::Input, random: &mut Random) -> <Self::M as Model>::Output;
+    /// One of so many operations is indeterminate.
+    fn info_in(&self) -> u64 {
+        6
+    }
+    /// Positions of operations that have a state in common. Brute force goes by these, not by the model's partition.
+    fn objects(&self, ops: &[&OpOf<Self::M>]) -> Vec<Vec<u32>> {
+        vec![(0..ops.len() as u32).collect()]
+    }
     /// Makes what was drawn fit the times it was drawn for.
     fn fit(&self, _op: &mut OpOf<Self::M>) {}
 }
@@ -58,7 +64,7 @@ pub fn history<S: Subject>(subject: &S, ops_max: u64, random: &mut Random) -> Ve
         let at = call + random.below(length);
         let mut op = Op::info(numbers[index], call, subject.input(numbers[index], random));
         clocks[index] = at + 1 - u64::from(random.one_in(8));
-        let is_info = random.one_in(6);
+        let is_info = random.one_in(subject.info_in());
         if is_info && !random.one_in(8) {
             numbers[index] += processes as u32;
         }
@@ -84,35 +90,77 @@ fn answer<S: Subject>(
     random: &mut Random,
 ) {
     let model = subject.model();
-    let mut state = model.initial();
-    for (_, _, op) in points {
-        let Some(returned) = &mut op.returned else {
-            if random.one_in(2) {
-                state = model.step(&state, &op.input, None).unwrap_or(state);
+    let objects = subject.objects(&points.iter().map(|(_, _, op)| op).collect::<Vec<_>>());
+    for object in objects {
+        let mut state = model.initial();
+        for position in object {
+            let op = &mut points[position as usize].2;
+            let Some(returned) = &mut op.returned else {
+                if random.one_in(2) {
+                    state = model.step(&state, &op.input, None).unwrap_or(state);
+                }
+                continue;
+            };
+            if random.one_in(made_up_in) {
+                continue;
             }
-            continue;
-        };
-        if random.one_in(made_up_in) {
-            continue;
-        }
-        for _ in 0..12 {
-            if let Some(next) = model.step(&state, &op.input, Some(&returned.output)) {
-                state = next;
-                break;
+            for _ in 0..12 {
+                if let Some(next) = model.step(&state, &op.input, Some(&returned.output)) {
+                    state = next;
+                    break;
+                }
+                returned.output = subject.output(&op.input, random);
             }
-            returned.output = subject.output(&op.input, random);
         }
     }
 }
 
 /// What every order says.
-pub fn brute<S: Subject>(model: &S::M, ops: &[OpOf<S::M>]) -> Verdict {
-    let parts = if S::BY_PART { model.partition(ops) } else { vec![(0..ops.len() as u32).collect()] };
-    let own = |part: &Vec<u32>| part.iter().map(|&op| ops[op as usize].clone()).collect::<Vec<_>>();
-    match parts.iter().all(|part| brute_force(model, &own(part))) {
+pub fn brute<S: Subject>(subject: &S, model: &S::M, ops: &[OpOf<S::M>]) -> Verdict {
+    let objects = subject.objects(&ops.iter().collect::<Vec<_>>());
+    let own = |object: &Vec<u32>| object.iter().map(|&op| ops[op as usize].clone()).collect::<Vec<_>>();
+    match objects.iter().all(|object| brute_force(model, &own(object))) {
         true => Verdict::Valid,
         false => Verdict::Invalid,
     }
+}
+
+/// Whether what a special checker gives as evidence is wrong by itself: whatever others did or did not do, each within
+/// its own interval. True where it does not say so.
+pub fn is_evidence_enough<S: Subject>(subject: &S, model: &S::M, ops: &[OpOf<S::M>]) -> bool {
+    let Answer::Invalid(refutation) = judge(model, ops, &Limits::default()) else { return true };
+    if !refutation.suffices {
+        return true;
+    }
+    let evidence: Vec<u32> = refutation.with.iter().chain([&refutation.op]).copied().collect();
+    let objects = subject.objects(&ops.iter().collect::<Vec<_>>());
+    let object = objects.iter().find(|object| object.contains(&refutation.op)).expect("it is of some object");
+    let own: Vec<(&OpOf<S::M>, bool)> =
+        object.iter().map(|&op| (&ops[op as usize], evidence.contains(&op))).collect();
+    !is_possible(model, &own, &mut vec![false; own.len()], &model.initial(), 0)
+}
+
+/// Tries every order of the operations that are certain, with any of the others in between.
+fn is_possible<M: Model>(
+    model: &M,
+    ops: &[(&OpOf<M>, bool)],
+    taken: &mut [bool],
+    state: &M::State,
+    now: u64,
+) -> bool {
+    let is_left = |&op: &usize| !taken[op] && ops[op].1 && !ops[op].0.is_info();
+    let Some(end) = (0..ops.len()).filter(is_left).map(|op| ops[op].0.deadline()).min() else { return true };
+    let open: Vec<usize> = (0..ops.len())
+        .filter(|&op| !taken[op] && ops[op].0.call <= end && ops[op].0.deadline() >= now)
+        .collect();
+    open.into_iter().any(|op| {
+        let (tried, _) = ops[op];
+        let Some(next) = model.step(state, &tried.input, tried.output()) else { return false };
+        taken[op] = true;
+        let found = is_possible(model, ops, taken, &next, now.max(tried.call));
+        taken[op] = false;
+        found
+    })
 }
 
 /// What the engine, the referee, a special checker if it can, and the fastest of all say.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use checkers::{
-    model::OpOf,
+    model::{Model, OpOf},
     models::{
         Counter, FifoQueue, Keyed, Lease, MultiRegister, Semaphore, Set, Text,
         counter::{CounterInput, CounterOutput},
@@ -17,6 +17,7 @@ use checkers::{
         set::{SetInput, SetOutput},
         text::{TextInput, TextOutput},
     },
+    op::Op,
 };
 
 use super::random::{Random, Subject};
@@ -104,6 +105,7 @@ impl Subject for Locks {
 
 pub struct Counters {
     pub units: bool,
+    pub info_in: u64,
 }
 
 impl Subject for Counters {
@@ -128,10 +130,15 @@ impl Subject for Counters {
             _ => CounterOutput::Value(value),
         }
     }
+
+    fn info_in(&self) -> u64 {
+        self.info_in
+    }
 }
 
 pub struct Queues {
     pub values: u64,
+    pub info_in: u64,
 }
 
 impl Subject for Queues {
@@ -155,10 +162,16 @@ impl Subject for Queues {
             QueueInput::Dequeue => QueueOutput::Value(random.below(self.values)),
         }
     }
+
+    fn info_in(&self) -> u64 {
+        self.info_in
+    }
 }
 
 pub struct Sets {
     pub whole_reads: bool,
+    pub removals: bool,
+    pub info_in: u64,
 }
 
 impl Subject for Sets {
@@ -170,12 +183,16 @@ impl Subject for Sets {
 
     fn input(&self, _process: u32, random: &mut Random) -> SetInput<u64> {
         let element = random.below(3);
-        match random.below(if self.whole_reads { 4 } else { 3 }) {
-            0 => SetInput::Add(element),
-            1 => SetInput::Remove(element),
+        match random.below(4) {
+            1 if self.removals => SetInput::Remove(element),
             2 => SetInput::Contains(element),
-            _ => SetInput::Read,
+            3 if self.whole_reads => SetInput::Read,
+            _ => SetInput::Add(element),
         }
+    }
+
+    fn info_in(&self) -> u64 {
+        self.info_in
     }
 
     fn output(&self, input: &SetInput<u64>, random: &mut Random) -> SetOutput<u64> {
@@ -193,7 +210,7 @@ impl Subject for MultiRegisters {
     type M = MultiRegister<u64, u64>;
 
     fn model(&self) -> MultiRegister<u64, u64> {
-        MultiRegister { initial: BTreeMap::from_iter((0..3).map(|key| (key, 0))) }
+        MultiRegister::new(BTreeMap::from_iter((0..3).map(|key| (key, 0))))
     }
 
     fn input(&self, _process: u32, random: &mut Random) -> Vec<Micro<u64, u64>> {
@@ -219,7 +236,6 @@ pub struct Stores {
 
 impl Subject for Stores {
     type M = Keyed<u64, Text>;
-    const BY_PART: bool = true;
 
     fn model(&self) -> Keyed<u64, Text> {
         Keyed::new(Text)
@@ -243,10 +259,19 @@ impl Subject for Stores {
             _ => TextOutput::Done,
         }
     }
+
+    fn objects(&self, ops: &[&OpOf<Keyed<u64, Text>>]) -> Vec<Vec<u32>> {
+        by_key::<Text>(ops)
+    }
 }
 
 pub struct Semaphores {
     pub refusals: bool,
+    /// Whether all permits are taken and given back one at a time.
+    pub units: bool,
+    /// Whether owners go on after an operation whose end nobody knows.
+    pub goes_on: bool,
+    pub info_in: u64,
 }
 
 impl Subject for Semaphores {
@@ -257,12 +282,12 @@ impl Subject for Semaphores {
     }
 
     fn input(&self, process: u32, random: &mut Random) -> SemaphoreInput {
-        let count = 1 + random.below(2);
+        let count = if self.units { 1 } else { 1 + random.below(2) };
         let action = match random.one_in(2) {
             true => SemaphoreAction::Acquire(count),
             false => SemaphoreAction::Release(count),
         };
-        SemaphoreInput { owner: process, action }
+        SemaphoreInput { owner: if self.goes_on { process % 4 } else { process }, action }
     }
 
     fn output(&self, _input: &SemaphoreInput, random: &mut Random) -> SemaphoreOutput {
@@ -270,6 +295,10 @@ impl Subject for Semaphores {
             true => SemaphoreOutput::Refused,
             false => SemaphoreOutput::Done,
         }
+    }
+
+    fn info_in(&self) -> u64 {
+        self.info_in
     }
 }
 
@@ -305,4 +334,43 @@ impl Subject for Leases {
     fn fit(&self, op: &mut OpOf<Lease>) {
         (op.input.call, op.input.until) = (op.call, op.deadline());
     }
+}
+
+/// Two objects of another subject, each under its key.
+pub struct Under<S>(pub S);
+
+impl<S: Subject> Subject for Under<S> {
+    type M = Keyed<u64, S::M>;
+
+    fn model(&self) -> Self::M {
+        Keyed::new(self.0.model())
+    }
+
+    fn input(&self, process: u32, random: &mut Random) -> At<u64, <S::M as Model>::Input> {
+        At { key: random.below(2), input: self.0.input(process, random) }
+    }
+
+    fn output(&self, at: &At<u64, <S::M as Model>::Input>, random: &mut Random) -> <S::M as Model>::Output {
+        self.0.output(&at.input, random)
+    }
+
+    fn info_in(&self) -> u64 {
+        self.0.info_in()
+    }
+
+    fn objects(&self, ops: &[&OpOf<Self::M>]) -> Vec<Vec<u32>> {
+        by_key::<S::M>(ops)
+    }
+
+    fn fit(&self, op: &mut OpOf<Self::M>) {
+        let At { input, .. } = op.input.clone();
+        let mut bare = Op { process: op.process, call: op.call, input, returned: op.returned.clone() };
+        self.0.fit(&mut bare);
+        op.input.input = bare.input;
+    }
+}
+
+fn by_key<M: Model>(ops: &[&OpOf<Keyed<u64, M>>]) -> Vec<Vec<u32>> {
+    let of = |key: u64| (0..).zip(ops).filter(move |(_, op)| op.input.key == key).map(|(op, _)| op);
+    (0..2).map(|key| of(key).collect()).collect()
 }

@@ -154,7 +154,7 @@ pub fn multi_registers(vector: &Vector) -> (MultiRegisters, Vec<OpOf<MultiRegist
         result.expect("a vector is a history");
     }
     let initial = BTreeMap::from_iter(["x", "y"].map(|key| (key.to_string(), 0)));
-    (MultiRegister { initial }, pairing.finish())
+    (MultiRegister::new(initial), pairing.finish())
 }
 
 pub fn mutexes(vector: &Vector) -> Vec<OpOf<Lock>> {

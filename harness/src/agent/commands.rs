@@ -9,10 +9,16 @@ use std::{
     time::Duration,
 };
 
-use nemesis::{kind::partition::Direction, process::ProcessError};
+use nemesis::{clock::ClockError, kind::partition::Direction, net::NetError, process::ProcessError};
 use serde_json::{Map, Value, json};
 
-use super::{node::Node, protocol::Command};
+use super::{
+    node::{Node, Started},
+    patience,
+    protocol::{Command, Program},
+    reach,
+};
+use crate::pressure;
 
 type Answer = Result<Map<String, Value>, String>;
 
@@ -20,32 +26,75 @@ type Answer = Result<Map<String, Value>, String>;
 pub fn run(node: &Node, command: Command) -> Answer {
     match command {
         Command::Write { path, content } => write(&path, &content),
-        Command::Start(programs) => node.start(&programs).map(|pid| object(json!({ "pid": pid }))),
+        Command::Start(programs) => start(node, &programs),
         Command::Input(line) => node.input(&line).map(|()| Map::new()),
         Command::Exec { argv, timeout_ms } => exec(node, &argv, Duration::from_millis(timeout_ms)),
-        Command::Pause => on_each(node, nemesis::process::pause),
+        Command::Reach { peers, wanted, within_ms } => {
+            let missed = reach::missed(&peers, wanted, Duration::from_millis(within_ms));
+            Ok(missed.into_iter().map(|(peer, why)| (peer, json!(why))).collect())
+        }
+        Command::Pause => pause(node),
         Command::Resume => resume(node),
-        Command::Kill => node.kill().map(|pid| object(json!({ "pid": pid, "signal": "SIGKILL" }))),
+        Command::Kill => kill(node),
         Command::Cut { fault, peers, direction } => cut(fault, &peers, direction),
-        Command::Mend { fault } => mend(fault),
+        Command::Mend { fault } => mend(node, fault),
         Command::Clock { offset_ns } => clock(node, offset_ns),
+        Command::Watch { limit_ms, every_ms } => {
+            node.watch(Duration::from_millis(limit_ms), Duration::from_millis(every_ms));
+            Ok(pressure())
+        }
+        Command::Unwatch => {
+            node.unwatch();
+            Ok(pressure())
+        }
     }
 }
 
-/// Processes that died while they stood still need nobody to let them go on.
-fn resume(node: &Node) -> Answer {
-    let gone = || object(json!({ "state": "gone", "pids": [] }));
-    let resumed = |pid| match nemesis::process::resume(pid) {
-        Err(ProcessError::Gone(_)) => Ok(gone()),
-        resumed => resumed,
-    };
-    if node.pids().is_err() { Ok(gone()) } else { on_each(node, resumed) }
+fn pressure() -> Map<String, Value> {
+    object(json!({ "pressure": pressure::read() }))
 }
 
-/// Does it to each process of the node; all their evidence together.
-fn on_each<E: std::fmt::Display>(node: &Node, act: impl Fn(i32) -> Result<Map<String, Value>, E>) -> Answer {
-    let each = node.pids()?.into_iter().map(|pid| evidence(act(pid as i32)));
-    Ok(together(each.collect::<Result<Vec<_>, _>>()?))
+fn start(node: &Node, programs: &[Vec<Program>]) -> Answer {
+    let started = node.start(programs)?;
+    node.set_halted(false);
+    Ok(object(match started {
+        Started::Anew(pid) => json!({ "pid": pid }),
+        Started::Before(pid) => json!({ "pid": pid, "running": true }),
+    }))
+}
+
+fn kill(node: &Node) -> Answer {
+    node.set_halted(true);
+    let killed = node.kill()?;
+    Ok(killed.first().map_or_else(gone, |pid| object(json!({ "pid": pid, "signal": "SIGKILL" }))))
+}
+
+fn pause(node: &Node) -> Answer {
+    if !node.pids().is_empty() {
+        node.set_halted(true);
+    }
+    on_each(node, nemesis::process::pause)
+}
+
+fn resume(node: &Node) -> Answer {
+    let shown = on_each(node, nemesis::process::resume)?;
+    if !node.pids().is_empty() {
+        node.set_halted(false);
+    }
+    Ok(shown)
+}
+
+/// What shows that a process has ended before anything was done to it. It takes no doing to undo that.
+fn gone() -> Map<String, Value> {
+    object(json!({ "state": "gone", "pids": [] }))
+}
+
+/// Does it to each process of the node, whatever comes of the others; all their evidence together.
+fn on_each(node: &Node, act: impl Fn(i32) -> Result<Map<String, Value>, ProcessError>) -> Answer {
+    let acted: Vec<_> = node.pids().into_iter().map(|pid| act(pid as i32)).collect();
+    let there = acted.into_iter().filter(|acted| !matches!(acted, Err(ProcessError::Gone(_))));
+    let each = there.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+    if each.is_empty() { Ok(gone()) } else { Ok(together(each)) }
 }
 
 /// Lists are joined, numbers of threads added; anything else is the first's.
@@ -77,27 +126,36 @@ fn write(path: &str, content: &str) -> Answer {
 /// process' own clock.
 fn clock(node: &Node, offset_ns: i64) -> Answer {
     node.set_offset(offset_ns);
-    if node.pids().is_err() {
-        let offset_ms = offset_ns as f64 / 1e6;
-        return Ok(object(
-            json!({ "offset_ms": offset_ms, "pids": [], "note": "its process does not run; the next one will have it" }),
-        ));
-    }
     let _no_reaping = node.reaper.hold();
-    match offset_ns {
-        0 => on_each(node, nemesis::clock::restore_tree),
-        _ => on_each(node, |pid| nemesis::clock::move_tree(pid, offset_ns)),
+    let moved = |pid: u32| match offset_ns {
+        0 => nemesis::clock::restore_tree(pid as i32),
+        _ => nemesis::clock::move_tree(pid as i32, offset_ns),
+    };
+    let moved: Vec<_> = node.pids().into_iter().map(moved).collect();
+    let there = moved.into_iter().filter(|moved| !matches!(moved, Err(ClockError::Gone(_))));
+    let each = there.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+    let all = together(each);
+    if all.get("pids").and_then(Value::as_array).is_some_and(|pids| !pids.is_empty()) {
+        return Ok(all);
     }
+    let offset_ms = offset_ns as f64 / 1e6;
+    Ok(object(
+        json!({ "offset_ms": offset_ms, "pids": [], "note": "its process does not run; the next one will have it" }),
+    ))
 }
 
+/// Asked twice, it is in place once.
 fn cut(fault: u32, peers: &[Ipv4Addr], direction: Direction) -> Answer {
-    nemesis::net::cut(fault, peers, direction).map_err(|error| error.to_string())?;
+    match nemesis::net::cut(fault, peers, direction) {
+        Ok(()) | Err(NetError::Exists(_)) => {}
+        Err(error) => return Err(error.to_string()),
+    }
     Ok(object(json!({ "rules_for": peers, "direction": direction })))
 }
 
 /// The counters are the evidence: a cut that no packet met changed nothing.
-fn mend(fault: u32) -> Answer {
-    let counters = nemesis::net::heal(fault).map_err(|error| error.to_string())?;
+fn mend(node: &Node, fault: u32) -> Answer {
+    let counters = node.mend(fault).map_err(|error| error.to_string())?;
     Ok(object(json!({ "packets": nemesis::net::packets(&counters), "dropped": counters })))
 }
 
@@ -110,7 +168,7 @@ fn exec(node: &Node, argv: &[String], limit: Duration) -> Answer {
     let ended = held.watch(&child);
     drop(held);
     let (stdout, stderr) = (collect(child.stdout.take()), collect(child.stderr.take()));
-    let Ok(status) = ended.recv_timeout(limit) else {
+    let Ok(status) = patience::receive(&ended, limit) else {
         // It may have ended just now.
         let _ = nemesis::process::kill(child.id() as i32);
         return Err(format!("{program} did not end within {limit:?}"));
@@ -119,19 +177,19 @@ fn exec(node: &Node, argv: &[String], limit: Duration) -> Answer {
     Ok(object(json!({ "status": status.code(), "stdout": text(stdout), "stderr": text(stderr) })))
 }
 
+/// So much of a program's output is kept.
+const OUTPUT_MAX: u64 = 1 << 20;
+
 fn collect(output: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut output) = output {
-            // What came before an error is still worth having.
-            let _ = output.read_to_end(&mut bytes);
+            // What came before an error is still worth having; what is too much is read and dropped.
+            let _ = output.by_ref().take(OUTPUT_MAX).read_to_end(&mut bytes);
+            let _ = std::io::copy(&mut output, &mut std::io::sink());
         }
         String::from_utf8_lossy(&bytes).into_owned()
     })
-}
-
-fn evidence<E: std::fmt::Display>(result: Result<Map<String, Value>, E>) -> Answer {
-    result.map_err(|error| error.to_string())
 }
 
 fn object(value: Value) -> Map<String, Value> {

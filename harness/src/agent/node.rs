@@ -1,51 +1,98 @@
 //! The node's processes, nearly always one: started, watched, their output passed up.
 
 use std::{
+    collections::BTreeMap,
     fs,
-    io::{BufRead, BufReader, Read, Write},
+    io::Write,
+    os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
-    process::{ChildStdin, Command, ExitStatus, Stdio},
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::{
-        Mutex,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, Ordering},
-        mpsc::Receiver,
+        mpsc::{Receiver, RecvTimeoutError},
     },
     time::{Duration, Instant},
 };
 
-use super::{
-    protocol::{Message, Program, Tag},
-    reaper::Reaper,
+use nemesis::{
+    net::{Counters, NetError},
+    process::ProcessError,
 };
+use rustix::process::Signal;
 use workloads::real_env::monotonic_ns;
+
+use super::{
+    memory,
+    output::pass_up,
+    patience,
+    protocol::{Message, Program},
+    reaper::Reaper,
+    ticker::Ticker,
+};
 
 /// Its processes, and what is known of them.
 pub struct Node {
     /// Keeps ptrace and reaping apart.
     pub reaper: Reaper,
-    running: Mutex<Vec<Running>>,
+    /// Those that have ended since are still among them.
+    started: Mutex<Vec<Running>>,
     offset_ns: Mutex<i64>,
+    /// What cuts that are mended had dropped, by fault.
+    dropped: Mutex<BTreeMap<u32, Counters>>,
+    halted: Arc<AtomicBool>,
+    ticker: Mutex<Option<Ticker>>,
 }
 
-/// A process that runs now.
+/// What [`Node::start`] found or did, with the first process' pid.
+pub enum Started {
+    /// The processes run from now on.
+    Anew(u32),
+    /// They ran already.
+    Before(u32),
+}
+
+/// A process that was started.
 struct Running {
     pid: u32,
     stdin: ChildStdin,
-    ended: Receiver<()>,
-    expected: std::sync::Arc<AtomicBool>,
+    /// Tells its end once its last output is passed up; none if that is lost.
+    ended: Receiver<Option<ExitStatus>>,
+    end: Arc<End>,
+}
+
+/// What is known of a process' end.
+#[derive(Default)]
+struct End {
+    has_come: AtomicBool,
+    /// It is being killed.
+    is_expected: AtomicBool,
 }
 
 impl Node {
     /// A node without a process.
     pub fn new(reaper: Reaper) -> Node {
-        Node { reaper, running: Mutex::default(), offset_ns: Mutex::new(0) }
+        Node {
+            reaper,
+            started: Mutex::default(),
+            offset_ns: Mutex::new(0),
+            dropped: Mutex::default(),
+            halted: Arc::default(),
+            ticker: Mutex::default(),
+        }
     }
 
-    /// Starts the processes, one from each list; the first one's pid.
-    pub fn start(&self, programs: &[Vec<Program>]) -> Result<u32, String> {
-        let mut running = lock(&self.running);
+    /// Starts the processes, one from each list, unless one of them runs.
+    ///
+    /// # Errors
+    /// Why not. Then none of them runs.
+    pub fn start(&self, programs: &[Vec<Program>]) -> Result<Started, String> {
+        let mut running = self.running();
         if let Some(old) = running.first() {
-            return Err(format!("its process already runs as pid {}", old.pid));
+            return match old.end.is_expected.load(Ordering::SeqCst) {
+                true => Err(format!("pid {} was killed and still does not end", old.pid)),
+                false => Ok(Started::Before(old.pid)),
+            };
         }
         for ways in programs {
             match self.start_one(ways) {
@@ -57,7 +104,10 @@ impl Node {
                 }
             }
         }
-        running.first().map(|first| first.pid).ok_or_else(|| "there is nothing to start".into())
+        running
+            .first()
+            .map(|first| Started::Anew(first.pid))
+            .ok_or_else(|| "there is nothing to start".into())
     }
 
     /// Starts one process, with the clock of a fault under way before its first instruction.
@@ -83,58 +133,119 @@ impl Node {
         .map_err(|error| format!("failed to start {}: {error}", path.display()))?;
         let status = held.watch(&child);
         drop(held);
-        let (Some(mut stdin), Some(stdout), Some(stderr)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Err("failed to open the process' pipes".into());
-        };
-        if let Some(line) = &program.input {
-            writeln!(stdin, "{line}").map_err(|error| format!("failed to write to its stdin: {error}"))?;
-        }
-        let outputs = [pass_up(stdout, program.tagged), pass_up(stderr, false)];
-        let expected = std::sync::Arc::new(AtomicBool::new(false));
-        let ended = watch(child.id(), status, outputs, expected.clone());
-        Ok(Running { pid: child.id(), stdin, ended, expected })
+        attend(&mut child, status, program).inspect_err(|_| {
+            // Nobody would know of it any more.
+            let _ = nemesis::process::kill(child.id() as i32);
+        })
     }
 
-    /// The processes' pids, at least one.
-    pub fn pids(&self) -> Result<Vec<u32>, String> {
-        let pids: Vec<u32> = lock(&self.running).iter().map(|running| running.pid).collect();
-        if pids.is_empty() { Err("its process does not run".into()) } else { Ok(pids) }
+    /// Those of the processes that have not ended.
+    fn running(&self) -> MutexGuard<'_, Vec<Running>> {
+        let mut started = lock(&self.started);
+        started.retain(|running| !running.end.has_come.load(Ordering::SeqCst));
+        started
+    }
+
+    /// The pids of the processes that run.
+    pub fn pids(&self) -> Vec<u32> {
+        self.running().iter().map(|running| running.pid).collect()
     }
 
     /// Writes a line to the first process' stdin.
     pub fn input(&self, line: &str) -> Result<(), String> {
-        let mut running = lock(&self.running);
+        let mut running = self.running();
         let running = running.first_mut().ok_or("its process does not run")?;
         writeln!(running.stdin, "{line}").map_err(|error| format!("failed to write to its stdin: {error}"))
     }
 
-    /// Kills the processes and their descendants; returns the first one's pid once all are reaped and their last output
-    /// is passed up.
-    pub fn kill(&self) -> Result<u32, String> {
-        let killed: Vec<_> = lock(&self.running).drain(..).map(Running::kill).collect();
-        let pids = killed.into_iter().collect::<Result<Vec<u32>, String>>()?;
-        pids.first().copied().ok_or_else(|| "its process does not run".into())
+    /// Kills the processes that run and their descendants; returns the pids of those that this ended, once all are
+    /// reaped and their last output is passed up.
+    ///
+    /// # Errors
+    /// One of them does not end; asked again, it is killed again.
+    pub fn kill(&self) -> Result<Vec<u32>, String> {
+        let running = self.running();
+        let killed: Vec<_> = running.iter().map(|running| (running.pid, running.kill())).collect();
+        let ended = killed.into_iter().filter_map(|(pid, killed)| match killed {
+            Ok(by_us) => by_us.then_some(Ok(pid)),
+            Err(why) => Some(Err(why)),
+        });
+        ended.collect()
+    }
+
+    /// Mends a cut; what it had dropped, however often it is mended.
+    pub fn mend(&self, fault: u32) -> Result<Counters, NetError> {
+        let mut dropped = lock(&self.dropped);
+        let kept = dropped.entry(fault).or_default();
+        // Kept before the rules go: what comes after may fail, and then it is done again.
+        for count in [nemesis::net::counters, nemesis::net::heal] {
+            let counters = count(fault)?;
+            if !counters.is_empty() {
+                *kept = counters;
+            }
+        }
+        Ok(kept.clone())
     }
 
     /// The offset that the clocks of the processes have, and of those started later.
     pub fn set_offset(&self, offset_ns: i64) {
         *lock(&self.offset_ns) = offset_ns;
     }
+
+    /// Notes that a fault of ours keeps the processes from running, by a pause or a kill, or no longer does.
+    pub fn set_halted(&self, halted: bool) {
+        self.halted.store(halted, Ordering::SeqCst);
+    }
+
+    /// Ticks from now on, so often; a tick may come so much later than it was due.
+    pub fn watch(&self, limit: Duration, every: Duration) {
+        self.unwatch();
+        *lock(&self.ticker) = Some(Ticker::start(self.halted.clone(), limit, every));
+    }
+
+    /// Ticks no longer.
+    pub fn unwatch(&self) {
+        let ticker = lock(&self.ticker).take();
+        ticker.into_iter().for_each(Ticker::end);
+    }
 }
 
 impl Running {
-    fn kill(self) -> Result<u32, String> {
-        self.expected.store(true, Ordering::SeqCst);
-        nemesis::process::kill(self.pid as i32).map_err(|error| error.to_string())?;
-        match self.ended.recv_timeout(Duration::from_secs(5)) {
-            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
+    /// Kills it; whether that is what ended it.
+    fn kill(&self) -> Result<bool, String> {
+        self.end.is_expected.store(true, Ordering::SeqCst);
+        match nemesis::process::kill(self.pid as i32) {
+            Ok(_) | Err(ProcessError::Gone(_)) => {}
+            Err(error) => return Err(error.to_string()),
+        }
+        match patience::receive(&self.ended, Duration::from_secs(5)) {
+            Ok(status) => Ok(status.is_some_and(is_of_a_kill)),
+            Err(RecvTimeoutError::Disconnected) => Ok(false),
+            Err(RecvTimeoutError::Timeout) => {
                 Err(format!("pid {} did not end within 5 s of SIGKILL", self.pid))
             }
-            _ => Ok(self.pid),
         }
     }
+}
+
+fn is_of_a_kill(status: ExitStatus) -> bool {
+    status.signal() == Some(Signal::KILL.as_raw())
+}
+
+/// Gives a fresh process its first line, and passes its output and its end up.
+fn attend(child: &mut Child, status: Receiver<ExitStatus>, program: &Program) -> Result<Running, String> {
+    let (Some(mut stdin), Some(stdout), Some(stderr)) =
+        (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
+        return Err("failed to open the process' pipes".into());
+    };
+    if let Some(line) = &program.input {
+        writeln!(stdin, "{line}").map_err(|error| format!("failed to write to its stdin: {error}"))?;
+    }
+    let outputs = [pass_up(stdout, program.tagged), pass_up(stderr, false)];
+    let end = Arc::<End>::default();
+    let ended = watch(child.id(), status, outputs, end.clone());
+    Ok(Running { pid: child.id(), stdin, ended, end })
 }
 
 /// Tells the harness when a process ends that nobody killed, after its last output.
@@ -142,11 +253,13 @@ fn watch(
     pid: u32,
     status: Receiver<ExitStatus>,
     outputs: [std::thread::JoinHandle<()>; 2],
-    expected: std::sync::Arc<AtomicBool>,
-) -> Receiver<()> {
+    end: Arc<End>,
+) -> Receiver<Option<ExitStatus>> {
     let (done, ended) = std::sync::mpsc::channel();
+    let before = memory::kills();
     std::thread::spawn(move || {
-        let status = status.recv();
+        let status = status.recv().ok();
+        end.has_come.store(true, Ordering::SeqCst);
         for output in outputs {
             // A descendant may hold the pipe open for ever: the process' end is what counts, its output was read.
             let patience = Instant::now() + Duration::from_millis(500);
@@ -154,56 +267,21 @@ fn watch(
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
-        if !expected.load(Ordering::SeqCst) {
-            let status = status.map_or_else(|_| "lost".to_string(), |status| status.to_string());
+        // One that was to be killed may have ended just before.
+        if !(end.is_expected.load(Ordering::SeqCst) && status.is_some_and(is_of_a_kill)) {
+            let status = match status {
+                Some(status) if is_of_a_kill(status) && memory::kills() > before => {
+                    format!("{status}, because the node had used up its memory")
+                }
+                Some(status) => status.to_string(),
+                None => "lost".to_string(),
+            };
             super::say(&Message::Exit { now_ns: monotonic_ns(), pid, status });
         }
         // The killer may have given up.
-        let _ = done.send(());
+        let _ = done.send(status);
     });
     ended
-}
-
-/// How long an output that comes thick and fast rests between two writes. The engine copies every write on its own,
-/// through four processes: at 100 000 lines a second nearly all of its time goes there.
-const REST: Duration = Duration::from_millis(1);
-
-/// Passes a process' output up: its own tagged lines as they are, anything else as log lines.
-fn pass_up(output: impl Read + Send + 'static, tagged: bool) -> std::thread::JoinHandle<()> {
-    std::thread::spawn(move || {
-        let mut output = BufReader::with_capacity(1 << 16, output);
-        let mut batch = Vec::new();
-        let mut written = Instant::now();
-        loop {
-            if !tagged {
-                batch.push(Tag::Log.byte());
-            }
-            match output.read_until(b'\n', &mut batch) {
-                Ok(0) | Err(_) => return,
-                Ok(_) => {}
-            }
-            if batch.last() != Some(&b'\n') {
-                // Torn by a kill: of a tagged line nothing can be used.
-                if tagged {
-                    return;
-                }
-                batch.push(b'\n');
-            }
-            // As many lines in one write as have come already.
-            if !output.buffer().contains(&b'\n') || batch.len() > 1 << 16 {
-                let mut stdout = std::io::stdout().lock();
-                if stdout.write_all(&batch).and_then(|()| stdout.flush()).is_err() {
-                    std::process::exit(0);
-                }
-                batch.clear();
-                // A quiet output is passed up at once; what comes meanwhile waits in the pipe.
-                if written.elapsed() < REST {
-                    std::thread::sleep(REST);
-                }
-                written = Instant::now();
-            }
-        }
-    })
 }
 
 /// The first program whose tell-tale file and binary exist.
@@ -242,6 +320,6 @@ fn expand(classpath: &str) -> Result<String, String> {
     Ok(parts.join(":"))
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

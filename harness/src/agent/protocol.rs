@@ -1,8 +1,8 @@
 //! What the harness and a node's agent say to each other, over the container's attached stdin and stdout.
 //!
-//! Down: one [`Request`] a line, as JSON. Up: lines that begin with a tag byte, see [`Tag`].
+//! Down: one [`Request`] a line, as JSON; an empty line is a sign of life. Up: lines that begin with a tag byte, see [`Tag`].
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -63,7 +63,7 @@ pub enum Command {
         content: String,
     },
     /// Starts the node's processes, one from each list: the first there that fits the image. Answer: `{"pid":…}`, the
-    /// first one's.
+    /// first one's; with `"running":true` if they ran already, and then nothing is started.
     Start(Vec<Vec<Program>>),
     /// Writes a line to the first process' stdin.
     Input(String),
@@ -74,13 +74,24 @@ pub enum Command {
         /// After this it is killed and the answer is an error.
         timeout_ms: u64,
     },
-    /// SIGSTOP to the processes and their descendants.
+    /// Opens a TCP connection to each peer and closes it. Answer: the peers that were not reached, with the reason:
+    /// `{"198.18.0.5:7000":"no answer"}`.
+    Reach {
+        /// Addresses and ports.
+        peers: Vec<SocketAddrV4>,
+        /// What counts as reached.
+        wanted: Reply,
+        /// It is tried for so long, and a few times at least.
+        within_ms: u64,
+    },
+    /// SIGSTOP to the processes that run and their descendants. Answer, here and below: what shows that it took effect;
+    /// `{"state":"gone","pids":[]}` where none runs.
     Pause,
     /// SIGCONT to the processes and their descendants.
     Resume,
     /// SIGKILL to the processes and their descendants, reaped before the answer.
     Kill,
-    /// Drops packets from or to peers.
+    /// Drops packets from or to peers. Asked again for the same fault, it changes nothing.
     Cut {
         /// Names the rules.
         fault: u32,
@@ -89,7 +100,7 @@ pub enum Command {
         /// `in`, `out` or `both`.
         direction: nemesis::kind::partition::Direction,
     },
-    /// Removes what `Cut` made; answers with the final counters.
+    /// Removes what `Cut` made; answers with the final counters, also when asked again.
     Mend {
         /// Names the rules.
         fault: u32,
@@ -99,6 +110,26 @@ pub enum Command {
         /// Nanoseconds; 0 is back to the truth.
         offset_ns: i64,
     },
+    /// Begins to tick: from now on each tick that comes later than the limit is told as a [`Message::Stall`]. Answer:
+    /// `{"pressure":…}`, see [`crate::pressure`].
+    Watch {
+        /// How much later than due a tick may come, in milliseconds.
+        limit_ms: u64,
+        /// From one tick to the next, in milliseconds.
+        every_ms: u64,
+    },
+    /// Ends the ticks; every stall was told before the answer, which is as that of `Watch`.
+    Unwatch,
+}
+
+/// What shows that packets go to a peer and back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reply {
+    /// It accepts the connection.
+    Accepted,
+    /// It accepts or refuses it.
+    Any,
 }
 
 /// A process that the agent starts.
@@ -144,6 +175,20 @@ pub enum Message {
         /// What came of it.
         result: Result<Map<String, Value>, String>,
     },
+    /// The node stood still, and no fault had halted its processes.
+    Stall {
+        /// When a tick was due, CLOCK_MONOTONIC in nanoseconds.
+        due_ns: u64,
+        /// When it came, likewise.
+        came_ns: u64,
+    },
+    /// The agent ends, because it heard nothing for so long.
+    Unheard {
+        /// CLOCK_MONOTONIC, nanoseconds.
+        now_ns: u64,
+        /// Milliseconds.
+        for_ms: u64,
+    },
     /// A process of the node ended without having been asked to.
     Exit {
         /// CLOCK_MONOTONIC, nanoseconds.
@@ -153,4 +198,22 @@ pub enum Message {
         /// In words: exit status or signal.
         status: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Written, read and written again it is the same line.
+    fn round_trip<T: Serialize + serde::de::DeserializeOwned>(line: &str) {
+        let read: T = serde_json::from_str(line).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), line);
+    }
+
+    #[test]
+    fn ticks_are_asked_for_and_stalls_told_in_one_line_each() {
+        round_trip::<Request>(r#"{"id":7,"command":{"watch":{"limit_ms":100,"every_ms":20}}}"#);
+        round_trip::<Request>(r#"{"id":8,"command":"unwatch"}"#);
+        round_trip::<Message>(r#"{"stall":{"due_ns":2016860675203,"came_ns":2017860675204}}"#);
+    }
 }

@@ -1,233 +1,232 @@
 //! Linearizability: a history against a model.
 
+use std::time::Instant;
+
 use checkers::{
-    convert::{self, Datum, NilRead, Reading, Registers, Unfit},
-    engine::Answer,
-    explain::{Explanation, explain},
-    history::{EventKind, Format, History},
-    judge::judge,
+    convert::{self, Datum, LockValue, Naming, NilRead, REGISTER, Reading, Registers, Unfit},
     model::{Model, OpOf},
-    models::{Counter, FifoQueue, KeyValue, Keyed, Register, Semaphore, Set},
-    op::{FailMeans, Op},
+    models::{Counter, FifoQueue, KeyValue, Keyed, Lock, Register, Semaphore, Set},
+    op::FailMeans,
     verdict::Verdict,
 };
 
 use super::{
+    assumed,
+    cases::{BRIEF, Case, Depth},
     initial,
     model::ModelName,
-    watch::{Budget, Stage, Watch},
+    outcome::article,
+    search::{Found, Search},
+    watch::Stage,
 };
 use crate::error::{Error, Result};
 
 /// What may be said on the command line about the meaning of a history.
 #[derive(Clone, Debug, Default)]
 pub struct Meaning {
-    /// What a failed compare-and-set, acquire, release or dequeue says; else as its format is usually meant.
+    /// What a failed compare-and-set, acquire, release or dequeue says; else nothing.
     pub failed: Option<FailMeans>,
-    /// What a read of `nil` says; else as the format is usually meant.
+    /// What a read of `nil` says; else nothing.
     pub nil_read: Option<NilRead>,
-    /// What registers start with; else `nil`, or, in a history of EDN, whatever makes it linearizable.
+    /// What registers start with; else whatever makes the history linearizable.
     pub initial: Option<Datum>,
+    /// What the values of acquires and releases are; else what they certainly are.
+    pub lock_value: Option<LockValue>,
 }
 
-/// What came of one model.
-pub struct Found {
-    /// Why, with the operations as positions in the history in which the model sees them.
-    pub explanation: Explanation,
-    /// What the history was judged as, in words: `cas-register that starts with 0`.
-    pub subject: String,
+/// One way to read a history, and how much is wanted of it.
+#[derive(Clone)]
+pub struct Trial<'s> {
+    pub(super) search: &'s Search<'s>,
+    pub(super) path: &'s str,
+    pub(super) name: ModelName,
+    pub(super) reading: Reading,
+    /// What all registers start with, if it is said.
+    pub(super) initial: Option<Datum>,
+    pub(super) depth: Depth,
 }
-
-/// All that a search needs beside a model and its operations.
-pub struct Search<'c> {
-    /// The events.
-    pub history: &'c History,
-    /// Where they come from.
-    pub format: Format,
-    /// What they mean.
-    pub meaning: &'c Meaning,
-    /// What it may cost.
-    pub budget: &'c Budget,
-    /// Who waits.
-    pub watch: &'c Watch,
-}
-
-/// More different first values than this are not tried.
-const INITIALS_MAX: usize = 64;
 
 impl Search<'_> {
-    /// Judges the history against the model.
+    /// Judges the history against the model. With a doubt about the model, what it says against the history is not
+    /// believed.
     ///
     /// # Errors
     /// An operation that the model does not have, with its line.
-    pub fn run(&self, path: &str, name: ModelName) -> Result<Found> {
-        let unfit = |error: Unfit| Error::Data(format!("{path}:{}: {}", error.line, error.message));
+    pub fn run(&self, path: &str, name: ModelName, doubt: Option<&str>) -> Result<Found> {
         self.watch.enter(Stage::Converting(self.history.len()));
-        let (history, reading) = (self.history, self.reading());
-        if let Some(lock) = name.lock() {
-            let parts = convert::locks(history, &reading).map_err(unfit)?;
-            let several = parts.len() > 1;
-            let judged = parts.iter().map(|part| {
-                let which = if several { format!("{name} {}", part.lock) } else { name.to_string() };
-                self.judged(&lock, &part.ops, which)
-            });
-            return Ok(worst(judged).unwrap_or_else(|| self.judged(&lock, &[], name.to_string())));
+        let meaning = self.meaning;
+        let reading = Reading {
+            fail: meaning.failed.unwrap_or_default(),
+            nil_read: meaning.nil_read.unwrap_or_default(),
+            lock_value: meaning.lock_value,
+        };
+        let trial = Trial {
+            search: self,
+            path,
+            name,
+            reading,
+            initial: meaning.initial.clone(),
+            depth: Depth::Whole,
+        };
+        trial.refuse_cas()?;
+        if let Some(doubt) = doubt
+            && trial.verdict()? == Verdict::Invalid
+        {
+            let text = format!(
+                "Not linearizable as {}, but {doubt}; --model names what it is.",
+                article(&name.to_string())
+            );
+            return Ok(Found::unknown(name, text));
         }
-        Ok(match name {
+        trial.found()
+    }
+}
+
+impl Trial<'_> {
+    /// Its verdict alone.
+    pub fn verdict(&self) -> Result<Verdict> {
+        let depth = if self.depth == Depth::Whole { Depth::Verdict } else { self.depth };
+        Ok(Trial { depth, ..self.clone() }.found()?.explanation.verdict)
+    }
+
+    /// The same, within a small budget, of which the explanation's time is the larger part.
+    pub fn hint(&self) -> Result<Verdict> {
+        let left = self.search.watch.left_to_explain().map_or(BRIEF, |left| BRIEF.min(left / 4));
+        let depth = Depth::Hint(Instant::now() + left);
+        Ok(Trial { depth, ..self.clone() }.found()?.explanation.verdict)
+    }
+
+    fn found(&self) -> Result<Found> {
+        let (history, reading) = (self.search.history, &self.reading);
+        let unfit = |error| self.unfit(error);
+        if let Some(lock) = self.name.lock() {
+            return self.locks(&lock);
+        }
+        Ok(match self.name {
             ModelName::Register | ModelName::CasRegister => {
-                if name == ModelName::Register {
-                    self.refuse_cas(path)?;
-                }
-                self.registers(convert::registers(history, &reading).map_err(unfit)?, name)
+                let ops = convert::registers(history, reading).map_err(unfit)?;
+                let failed = convert::failed_writes(history, reading).map_err(unfit)?;
+                let aborted = self.aborted(&ops, &failed);
+                let mut found = self.registers(ops, &failed);
+                found.notes.extend(aborted);
+                found
             }
             ModelName::MultiRegister => {
-                self.transactions(&convert::transactions(history).map_err(unfit)?, name)
+                let ops = convert::transactions(history, reading).map_err(unfit)?;
+                let failed = convert::failed_transactions(history, &ops).map_err(unfit)?;
+                let model = match &self.initial {
+                    Some(value) => initial::transactions(&ops, value),
+                    None => initial::of_transactions(&ops, &failed),
+                };
+                let start = initial::described(&model);
+                self.any([self.starting(model, ops, &start)])
             }
             ModelName::Semaphore(permits) => {
-                let ops = convert::semaphore(history, &reading).map_err(unfit)?;
-                self.judged(&Semaphore { permits }, &ops, name.to_string())
+                self.keyed(Semaphore { permits }, convert::semaphore(history, reading).map_err(unfit)?)
             }
-            ModelName::Counter => {
-                self.judged(&Counter, &convert::counter(history).map_err(unfit)?, name.to_string())
-            }
+            ModelName::Counter => self.keyed(Counter, convert::counter(history).map_err(unfit)?),
             ModelName::FifoQueue => {
-                let ops = convert::queue(history, &reading).map_err(unfit)?;
-                self.judged(&FifoQueue::empty(), &ops, name.to_string())
+                self.keyed(FifoQueue::empty(), convert::queue(history, reading).map_err(unfit)?)
             }
-            ModelName::Set => {
-                self.judged(&Set::empty(), &convert::set(history).map_err(unfit)?, name.to_string())
+            ModelName::Set => self.keyed(Set::empty(), convert::set(history).map_err(unfit)?),
+            _ if convert::has_appends(history) => {
+                let ops = convert::texts(history).map_err(unfit)?;
+                self.worst([Case { model: KeyValue::empty(), ops, subject: self.name.to_string() }])
             }
-            _ => self.judged(&KeyValue::empty(), &convert::texts(history).map_err(unfit)?, name.to_string()),
+            _ => {
+                let ops = convert::values(history).map_err(unfit)?;
+                self.keyed(Register { initial: Datum::Nil }, ops)
+            }
         })
     }
 
-    fn reading(&self) -> Reading {
-        let usual = Reading::of(self.format);
-        Reading {
-            fail: self.meaning.failed.unwrap_or(usual.fail),
-            nil_read: self.meaning.nil_read.unwrap_or(usual.nil_read),
-            ..usual
+    /// Of what has keys or has none: then there is no word of keys.
+    fn keyed<M: Model>(&self, model: M, ops: Vec<OpOf<Keyed<Datum, M>>>) -> Found {
+        let subject = self.name.to_string();
+        match convert::without_keys(ops) {
+            Ok(ops) => self.worst([Case { model, ops, subject }]),
+            Err(ops) => self.worst([Case { model: Keyed::new(model), ops, subject }]),
         }
     }
 
+    fn locks(&self, lock: &Lock) -> Result<Found> {
+        let locks = convert::locks(self.search.history, &self.reading).map_err(|error| self.unfit(error))?;
+        if matches!(locks.naming, Naming::Unclear(_)) && self.reading.lock_value.is_none() {
+            return self.unclear();
+        }
+        let several = locks.parts.len() > 1;
+        let name = self.name;
+        let cases: Vec<Case<Lock>> = locks
+            .parts
+            .into_iter()
+            .map(|part| {
+                let subject = if several { format!("{name} {}", part.lock) } else { name.to_string() };
+                Case { model: *lock, ops: part.ops, subject }
+            })
+            .collect();
+        let mut found = self.worst(cases);
+        if several && found.explanation.verdict != Verdict::Invalid {
+            found.subject = name.to_string();
+        }
+        found.notes.extend(assumed::of_naming(locks.naming));
+        Ok(found)
+    }
+
+    /// Values that may be names of locks or owners: nobody is accused unless both say so.
+    fn unclear(&self) -> Result<Found> {
+        let as_said =
+            |value| Trial { reading: Reading { lock_value: Some(value), ..self.reading }, ..self.clone() };
+        let (names, owners) = (as_said(LockValue::Name), as_said(LockValue::Owner));
+        let verdicts = [names.verdict()?, owners.verdict()?];
+        if verdicts[0] == verdicts[1] && verdicts[0] != Verdict::Unknown {
+            let mut found = names.found()?;
+            found.notes.push(format!(
+                "{} are taken as names of locks; as owners the verdict is the same",
+                assumed::VALUES
+            ));
+            return Ok(found);
+        }
+        let text = format!(
+            "{} may be names of locks or those who acquire them, and the verdict hangs on it: as names it is {}, as \
+             owners {}. Say which with --lock-value name or --lock-value owner.",
+            assumed::VALUES,
+            verdicts[0],
+            verdicts[1]
+        );
+        Ok(Found::unknown(self.name, text))
+    }
+
+    /// A read that saw what never was.
+    fn aborted(
+        &self,
+        ops: &[OpOf<Registers>],
+        failed: &std::collections::BTreeSet<(Datum, Datum)>,
+    ) -> Option<String> {
+        let (op, value) = initial::aborted(ops, failed).filter(|_| self.initial.is_none())?;
+        let line = self.search.history.row(op.deadline() as usize).line();
+        Some(format!(
+            "line {line}: {value} was seen, which only a failed write ever wrote (an aborted read); it is taken for no \
+             initial value; --initial {value} says that it is one"
+        ))
+    }
+
     /// A plain register has no compare-and-set, though the same function reads both.
-    fn refuse_cas(&self, path: &str) -> Result<()> {
-        let mut rows = self.history.rows();
-        let cas = rows.find(|row| row.kind() == EventKind::Invoke && row.f() == "cas");
+    fn refuse_cas(&self) -> Result<()> {
+        if self.name != ModelName::Register {
+            return Ok(());
+        }
+        let mut rows = convert::invocations(self.search.history);
+        let cas = rows.find(|row| REGISTER.operation(row.f()) == Some("cas"));
         cas.map_or(Ok(()), |row| {
-            let line = row.line();
+            let (line, f) = (row.line(), row.f());
             Err(Error::Data(format!(
-                "{path}:{line}: cas is no operation of a register; see --model cas-register"
+                "{}:{line}: {f} is no operation of a register; see --model cas-register",
+                self.path
             )))
         })
     }
 
-    fn registers(&self, ops: Vec<OpOf<Registers>>, name: ModelName) -> Found {
-        let seen = self.initials(|| initial::of_registers(&ops));
-        if ops.iter().any(|op| op.input.key != Datum::Nil) {
-            return self.any_initial(&ops, name, &seen, |initial| Keyed::new(Register { initial }));
-        }
-        // One register only: no word of keys.
-        let ops: Vec<_> = ops.into_iter().map(without_key).collect();
-        self.any_initial(&ops, name, &seen, |initial| Register { initial })
+    fn unfit(&self, error: Unfit) -> Error {
+        Error::Data(format!("{}:{}: {}", self.path, error.line, error.message))
     }
-
-    fn transactions(&self, ops: &[OpOf<initial::Transactions>], name: ModelName) -> Found {
-        let seen = self.initials(|| initial::of_transactions(ops));
-        self.any_initial(ops, name, &seen, |value| initial::transactions(ops, &value))
-    }
-
-    /// What registers can have started with.
-    fn initials(&self, seen: impl FnOnce() -> Vec<Datum>) -> Vec<Datum> {
-        match (&self.meaning.initial, self.format) {
-            (Some(stated), _) => vec![stated.clone()],
-            (None, Format::Edn) => seen(),
-            (None, _) => vec![Datum::Nil],
-        }
-    }
-
-    /// Valid if it is with any of the values that the registers can have started with.
-    fn any_initial<M: Model>(
-        &self,
-        ops: &[OpOf<M>],
-        name: ModelName,
-        initials: &[Datum],
-        model: impl Fn(Datum) -> M,
-    ) -> Found {
-        if initials.len() > INITIALS_MAX {
-            return many_initials(initials.len(), name);
-        }
-        self.watch.enter(Stage::Judging(ops.len()));
-        let judged = |at: usize| judge(&model(initials[at].clone()), ops, &self.budget.left());
-        let (mut best, mut answer) = (0, judged(0));
-        for at in 1..initials.len() {
-            if answer.verdict() == Verdict::Valid {
-                break;
-            }
-            let other = judged(at);
-            // What is unknown with one is unknown, however wrong it is with others; of equals the first explains.
-            if other.verdict() < answer.verdict() {
-                (best, answer) = (at, other);
-            }
-        }
-        let subject = format!("{name} that starts with {}", initials[best]);
-        let mut found = self.explained(&model(initials[best].clone()), ops, &answer, subject);
-        if answer.verdict() == Verdict::Invalid && initials.len() > 1 {
-            let others: Vec<String> = initials[1..].iter().map(Datum::to_string).collect();
-            found
-                .explanation
-                .text
-                .push_str(&format!("\nNor is it linearizable if it starts with {}.", others.join(", ")));
-        }
-        found
-    }
-
-    fn judged<M: Model>(&self, model: &M, ops: &[OpOf<M>], subject: String) -> Found {
-        self.watch.enter(Stage::Judging(ops.len()));
-        let answer = judge(model, ops, &self.budget.left());
-        self.explained(model, ops, &answer, subject)
-    }
-
-    fn explained<M: Model>(&self, model: &M, ops: &[OpOf<M>], answer: &Answer, subject: String) -> Found {
-        if let Answer::Invalid(refutation) = answer {
-            self.watch.enter(Stage::Explaining(subject.clone(), brief(model, ops, refutation.op)));
-        }
-        Found { explanation: explain(model, ops, answer), subject }
-    }
-}
-
-fn without_key(op: OpOf<Registers>) -> OpOf<Register<Datum>> {
-    Op { process: op.process, call: op.call, input: op.input.input, returned: op.returned }
-}
-
-fn brief<M: Model>(model: &M, ops: &[OpOf<M>], op: u32) -> String {
-    let what = ops.get(op as usize).map(|op| {
-        let text = model.describe(&op.input, op.output());
-        format!("what process {} invokes at event {} cannot be placed: {text}", op.process, op.call)
-    });
-    format!("Not linearizable: {}", what.unwrap_or_default())
-}
-
-fn many_initials(count: usize, name: ModelName) -> Found {
-    Found {
-        explanation: super::unknown(format!(
-            "The registers can have started with any of {count} values; name one with --initial."
-        )),
-        subject: name.to_string(),
-    }
-}
-
-/// The first invalid one ends the search; else an unknown one; else the first.
-fn worst(found: impl Iterator<Item = Found>) -> Option<Found> {
-    let mut worst: Option<Found> = None;
-    for found in found {
-        let verdict = found.explanation.verdict;
-        if worst.as_ref().is_none_or(|worst| verdict > worst.explanation.verdict) {
-            worst = Some(found);
-        }
-        if verdict == Verdict::Invalid {
-            break;
-        }
-    }
-    worst
 }

@@ -1,5 +1,7 @@
 //! Judging a history from a file, of whatever tool.
 
+mod assumed;
+mod cases;
 mod guess;
 mod initial;
 mod linear;
@@ -8,20 +10,21 @@ pub mod model;
 mod outcome;
 mod progress;
 pub mod quantity;
+mod search;
 pub mod source;
 pub mod watch;
 
-use checkers::{explain::Explanation, limits::Limit, verdict::Verdict};
+use checkers::{checks::Reacquire, explain::Explanation, limits::Limit, verdict::Verdict};
 use reports::run::RunData;
 
 pub use initial::parse as initial;
 pub use linear::Meaning;
 
 use crate::error::Result;
-use guess::Subject;
-use linear::Search;
+use guess::{Guess, Subject};
 use model::ModelName;
-use outcome::Outline;
+use outcome::{Outline, article};
+use search::{Found, Search};
 use watch::{Budget, Ended, Stage, Watch};
 
 /// What is to be judged, and how.
@@ -35,6 +38,8 @@ pub struct Request {
     pub workload: Option<&'static str>,
     /// What its operations mean.
     pub meaning: Meaning,
+    /// What it means that a lock is granted to a client which still holds it.
+    pub reacquire: Option<Reacquire>,
     /// What it may cost.
     pub budget: Budget,
     /// Which events a report will show.
@@ -65,52 +70,73 @@ pub struct Checked {
 /// # Errors
 /// A history that cannot be read, or has operations that fit no model or not the one named.
 pub fn check(request: &Request) -> Result<Checked> {
+    check_first(request, |_| ())
+}
+
+/// As [`check`]. A model's verdict goes to `first` once it is certain, before it is looked into what it rests on and why
+/// it is so.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_first(request: &Request, mut first: impl FnMut(&Checked)) -> Result<Checked> {
     let own = request.clone();
-    match watch::supervise(&request.budget, move |watch| judged(&own, watch))? {
+    let mut certain = None;
+    let hear = |checked: Checked| {
+        first(&checked);
+        certain = Some(checked);
+    };
+    match watch::supervise(&request.budget, hear, move |watch, first| judged(&own, watch, first))? {
         Ended::Finished(checked) => Ok(checked),
-        Ended::Stopped(limit, stage) => Ok(stopped(request, limit, &stage)),
+        Ended::Stopped(limit, stage) => Ok(match certain {
+            Some(checked) => outcome::ended_early(checked, limit),
+            None => stopped(request, limit, &stage),
+        }),
     }
 }
 
-fn judged(request: &Request, watch: &Watch) -> Result<Checked> {
+fn judged(request: &Request, watch: &Watch, first: &dyn Fn(Checked)) -> Result<Checked> {
     let outline = Outline::new(request);
-    let (format, history) = match source::load(&request.path, &request.budget, watch)? {
+    let history = match source::load(&request.path, &request.budget, watch)? {
         Ok(loaded) => loaded,
         Err(too_large) => return Ok(outline.linear(unknown(too_large), "history")),
     };
     let outline = outline.read(&history);
-    let subject = match (request.model, request.workload) {
-        (Some(model), _) => Subject::Model(model),
-        (None, Some(_)) => Subject::Locks,
+    let said = |subject| Guess { subject, doubt: None };
+    let guess = match (request.model, request.workload) {
+        (Some(model), _) => said(Subject::Model(model)),
+        (None, Some(_)) => said(Subject::Locks),
         (None, None) => {
             guess::subject(&history).map_err(|error| error.while_doing(source::name(&request.path)))?
         }
     };
-    let checked = match subject {
-        Subject::Locks => locks::judge(outline, history, request, watch)?,
-        Subject::Model(model) => {
-            let Request { meaning, budget, .. } = request;
-            let search = Search { history: &history, format, meaning, budget, watch };
-            let found = search.run(source::name(&request.path), model)?;
-            let mut checked = outline.linear(found.explanation, &found.subject);
-            outcome::locate(&mut checked.run.judgement, &history);
-            if request.model.is_none() {
-                checked.notes.push(format!("judged as a {}; --model names another", found.subject));
-            }
-            // Giving the memory back takes longer than the process has left to live.
-            std::mem::forget(history);
-            checked
-        }
+    let model = match guess.subject {
+        Subject::Locks => return locks::judge(outline, history, request, watch),
+        Subject::Model(model) => model,
     };
+    let checked = |found: Found| {
+        let mut checked = outline.clone().linear(found.explanation, &found.subject);
+        outcome::locate(&mut checked.run.judgement, &history);
+        if request.model.is_none() {
+            checked.notes.push(format!("judged as {}; --model names another", article(&found.subject)));
+        }
+        assumed::tell(&mut checked, found.notes);
+        checked
+    };
+    let Request { meaning, budget, .. } = request;
+    let first = |found: Found| first(checked(found));
+    let search = Search { history: &history, meaning, budget, watch, first: &first };
+    let checked = checked(search.run(source::name(&request.path), model, guess.doubt)?);
+    // Giving the memory back takes longer than the process has left to live.
+    std::mem::forget(history);
     Ok(checked)
 }
 
-/// What can be said when a limit was reached outside a search.
+/// What can be said when a limit was reached outside a search, before there was a verdict.
 fn stopped(request: &Request, limit: Limit, stage: &Stage) -> Checked {
     let outline = Outline::new(request);
     let (what, raise) = match limit {
-        Limit::Memory => ("memory", "--memory"),
-        _ => ("time", "--timeout"),
+        Limit::Memory => ("the memory limit", "--memory"),
+        Limit::Time | Limit::Stopped => ("the time limit", "--timeout"),
     };
     let during = match stage {
         Stage::Reading(_) => "while the history was read".to_string(),
@@ -120,27 +146,11 @@ fn stopped(request: &Request, limit: Limit, stage: &Stage) -> Checked {
         Stage::Judging(count) => {
             format!("when it had been read, while {count} operations or events were judged")
         }
-        Stage::Explaining(subject, text) => {
-            let text =
-                format!("{text}. The {what} limit was reached before more could be told; raise {raise}.");
-            return outline.linear(Explanation { verdict: Verdict::Invalid, ..unknown(text) }, subject);
-        }
+        Stage::Explaining { .. } => "after it had been judged".to_string(),
     };
-    outline.linear(
-        unknown(format!("Undecided: the {what} limit was reached {during}. Raise {raise}.")),
-        "history",
-    )
+    outline.linear(unknown(format!("Undecided: {what} was reached {during}. Raise {raise}.")), "history")
 }
 
-/// An explanation of nothing but words.
 fn unknown(text: String) -> Explanation {
-    Explanation {
-        verdict: Verdict::Unknown,
-        text,
-        op: None,
-        states: Vec::new(),
-        longest: Vec::new(),
-        operations: Vec::new(),
-        attempts: Vec::new(),
-    }
+    Explanation::of(Verdict::Unknown, text)
 }

@@ -71,6 +71,17 @@ impl ModelName {
         })
     }
 
+    /// How a model begins of which nobody can say otherwise.
+    pub fn begins(self) -> Option<&'static str> {
+        match self {
+            Counter => Some("the counter starts at 0"),
+            FifoQueue => Some("the queue starts empty"),
+            Set => Some("the set starts empty"),
+            KeyValue => Some("every key is missing at first, which reads as nil or as the empty text"),
+            _ => None,
+        }
+    }
+
     /// Whether something must be known about the values before the first write.
     pub fn has_initial(self) -> bool {
         matches!(self, Register | CasRegister | MultiRegister)

@@ -4,21 +4,24 @@ use std::{collections::BTreeMap, time::Instant};
 
 use checkers::{
     checks::{Grants, Judged, Outcomes},
-    convert::NilRead,
+    convert::{LockValue, NilRead},
     explain::Explanation,
     history::{Event, EventKind, History, Process, ResourceEntry},
+    limits::Limit,
     op::FailMeans,
     verdict::{CheckResult, CheckResults, Verdict, Violation},
 };
-use reports::{judgement::Judgement, run::RunData};
+use reports::{judgement::Judgement, run::RunData, stalls::Stalls};
 use serde_json::{Map, json};
 
 use super::{Checked, Meaning, Request, source};
+use crate::{help, shell};
 
 /// The name of the check that a model makes.
 pub const LINEARIZABILITY: &str = "linearizability";
 
 /// A verdict that is not there yet.
+#[derive(Clone)]
 pub struct Outline {
     name: String,
     workload: Option<String>,
@@ -52,6 +55,11 @@ impl Outline {
         self
     }
 
+    /// What a reader should know.
+    pub fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
     /// What a model says.
     pub fn linear(self, explanation: Explanation, subject: &str) -> Checked {
         let result = result(&explanation, subject);
@@ -61,11 +69,19 @@ impl Outline {
     }
 
     /// What the checks of a run say.
-    pub fn locks(self, judged: Judged, events: Vec<Event>, resource: Option<Vec<ResourceEntry>>) -> Checked {
+    pub fn locks(
+        self,
+        judged: Judged,
+        stalls: Stalls,
+        events: Vec<Event>,
+        resource: Option<Vec<ResourceEntry>>,
+    ) -> Checked {
         let mut run = self.run(judged.checks, events);
         run.judgement.not_applicable = judged.not_applicable;
         run.judgement.grants = judged.grants;
         run.judgement.faults = judged.faults;
+        run.judgement.exits = judged.exits;
+        run.judgement.stalls = stalls;
         run.resource = resource;
         Checked { run, explanation: None, notes: self.notes }
     }
@@ -79,18 +95,23 @@ impl Outline {
                 format: 1,
                 verdict: Verdict::all(checks.values().map(|check| check.verdict)),
                 as_expected: None,
+                expectations: BTreeMap::new(),
                 experiment: self.name.clone(),
                 recipe: None,
                 workload: self.workload.clone(),
                 world: "history".into(),
                 version: None,
                 seed: None,
+                running: false,
                 stopped: None,
+                help: help::of_history(&checks),
                 checks,
                 not_applicable: BTreeMap::new(),
                 operations: self.operations.clone(),
                 grants: Grants::default(),
                 faults: Vec::new(),
+                exits: Vec::new(),
+                stalls: Stalls::default(),
                 phases_ms: read.into_iter().chain(check).collect(),
             },
             events,
@@ -106,26 +127,51 @@ impl Outline {
 
 /// The command that judges alike.
 fn repeat(request: &Request) -> String {
-    let Meaning { failed, nil_read, initial } = &request.meaning;
+    let Meaning { failed, nil_read, initial, lock_value } = &request.meaning;
     let failed = failed.map(|failed| if failed == FailMeans::Refused { "observation" } else { "dropped" });
     let nil_read = nil_read.map(|read| if read == NilRead::Nil { "value" } else { "nothing" });
+    let lock_value = lock_value.map(|value| if value == LockValue::Name { "name" } else { "owner" });
     let options = [
         ("--model", request.model.map(|model| model.to_string())),
         ("--workload", request.workload.map(str::to_string)),
-        ("--initial", initial.as_ref().map(|value| format!("'{value}'"))),
+        ("--initial", initial.as_ref().map(ToString::to_string)),
         ("--failed-cas", failed.map(str::to_string)),
         ("--nil-read", nil_read.map(str::to_string)),
+        ("--lock-value", lock_value.map(str::to_string)),
     ];
-    let options = options.into_iter().filter_map(|(name, value)| Some(format!(" {name} {}", value?)));
-    format!("fencepost check {}{}", request.path, options.collect::<String>())
+    let mut words = vec!["fencepost", "check", &request.path];
+    for (name, value) in &options {
+        words.extend(value.iter().flat_map(|value| [*name, value]));
+    }
+    shell::line(words)
+}
+
+/// A verdict of which nothing more could be told, since a limit was reached.
+pub fn ended_early(mut checked: Checked, limit: Limit) -> Checked {
+    let why = match limit {
+        Limit::Time => "of the time limit",
+        Limit::Memory => "of the memory limit",
+        Limit::Stopped => "it was told to",
+    };
+    let stopped = format!("This explanation ended early, because {why}, before it could tell more.");
+    let Some(explanation) = &mut checked.explanation else { return checked };
+    explanation.text = format!("{}\n{stopped}", explanation.text);
+    explanation.stopped = Some(stopped.clone());
+    if explanation.verdict != Verdict::Invalid {
+        checked.notes.push(stopped);
+    }
+    if let Some(result) = checked.run.judgement.checks.get_mut(LINEARIZABILITY) {
+        result.figures.insert("explanation".to_string(), json!(explanation));
+    }
+    checked
 }
 
 fn result(explanation: &Explanation, subject: &str) -> CheckResult {
     let mut lines = explanation.text.lines();
     let first = lines.next().unwrap_or_default().to_string();
     let reason = match explanation.verdict {
-        Verdict::Valid => format!("linearizable as a {subject}"),
-        Verdict::Invalid => format!("not linearizable as a {subject}"),
+        Verdict::Valid => format!("linearizable as {}", article(subject)),
+        Verdict::Invalid => format!("not linearizable as {}", article(subject)),
         Verdict::Unknown => format!("{} {}", explanation.text.replace('\n', " "), raise(&explanation.text)),
     };
     let operations = explanation.operations.iter().flat_map(|op| [Some(op.call), op.at]).flatten().collect();
@@ -142,6 +188,12 @@ fn result(explanation: &Explanation, subject: &str) -> CheckResult {
             ("explanation".to_string(), json!(explanation)),
         ]),
     }
+}
+
+/// With the article that it takes.
+pub fn article(subject: &str) -> String {
+    let article = if subject.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {subject}")
 }
 
 /// The option that a search's own words mean.
@@ -165,18 +217,21 @@ pub fn locate(judgement: &mut Judgement, history: &History) {
     }
 }
 
-/// How often each operation ended how; those that never completed are indeterminate.
+/// How often each operation ended how; those that never completed are indeterminate. What one event tells, such as a
+/// lapse, was never invoked.
 fn count(history: &History) -> BTreeMap<String, Outcomes> {
-    let mut by_f: Vec<(u32, &str, [u64; 4])> = Vec::new();
+    // By the number of the name.
+    let mut by_f: Vec<Option<(&str, [u64; 4])>> = Vec::new();
     for row in history.rows().filter(|row| row.process() != Process::Nemesis) {
-        let place = by_f.iter().position(|(f, ..)| *f == row.f_id()).unwrap_or_else(|| {
-            by_f.push((row.f_id(), row.f(), [0; 4]));
-            by_f.len() - 1
-        });
-        by_f[place].2[kind(row.kind())] += 1;
+        let id = row.f_id() as usize;
+        if by_f.len() <= id {
+            by_f.resize(id + 1, None);
+        }
+        by_f[id].get_or_insert((row.f(), [0; 4])).1[kind(row.kind())] += 1;
     }
-    let outcomes = |[invoked, ok, fail, _]: [u64; 4]| Outcomes { ok, fail, info: invoked - ok - fail };
-    by_f.into_iter().map(|(_, f, counts)| (f.to_string(), outcomes(counts))).collect()
+    let outcomes =
+        |[invoked, ok, fail, _]: [u64; 4]| Outcomes { ok, fail, info: invoked.saturating_sub(ok + fail) };
+    by_f.into_iter().flatten().map(|(f, counts)| (f.to_string(), outcomes(counts))).collect()
 }
 
 fn kind(kind: EventKind) -> usize {
@@ -185,5 +240,51 @@ fn kind(kind: EventKind) -> usize {
         EventKind::Ok => 1,
         EventKind::Fail => 2,
         EventKind::Info => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_that_there_was_no_time_to_explain_stays_and_says_so() {
+        let request = Request {
+            path: "-".into(),
+            model: None,
+            workload: None,
+            meaning: Meaning::default(),
+            reacquire: None,
+            budget: crate::check::watch::Budget::of(None),
+            events: crate::check::Events::Named,
+        };
+        for (verdict, notes) in [(Verdict::Valid, 1), (Verdict::Invalid, 0)] {
+            let certain = Outline::new(&request).linear(Explanation::of(verdict, "So it is.".into()), "set");
+            let ended = ended_early(certain, Limit::Time);
+            assert_eq!((ended.run.judgement.verdict, ended.notes.len()), (verdict, notes));
+            let explanation = ended.explanation.expect("it had one");
+            let stopped = explanation.stopped.as_deref().expect("it was stopped");
+            assert!(explanation.text.starts_with("So it is.\n") && explanation.text.ends_with(stopped));
+            assert!(stopped.contains("time limit"), "{stopped}");
+            let told = &ended.run.judgement.checks[LINEARIZABILITY].figures["explanation"]["stopped"];
+            assert_eq!(told.as_str(), Some(stopped));
+        }
+    }
+
+    #[test]
+    fn articles_follow_the_sound() {
+        assert_eq!((article("owned-mutex"), article("set")), ("an owned-mutex".into(), "a set".into()));
+    }
+
+    #[test]
+    fn what_one_event_tells_is_counted() {
+        let text = r#"{"time":0,"process":0,"type":"invoke","f":"acquire","value":{"lock":"a"}}
+{"time":1,"process":0,"type":"ok","f":"lapse","value":{"lock":"a"}}
+"#;
+        let history =
+            checkers::history::jsonl::read(text.as_bytes(), &Default::default()).expect("a history");
+        let counted = count(&history);
+        assert_eq!(counted["lapse"], Outcomes { ok: 1, fail: 0, info: 0 });
+        assert_eq!(counted["acquire"], Outcomes { ok: 0, fail: 0, info: 1 });
     }
 }

@@ -1,37 +1,38 @@
 //! What a person at a terminal sees while a large history is checked.
 
 use std::{
-    io::IsTerminal,
     sync::atomic::Ordering::Relaxed,
     time::{Duration, Instant},
 };
 
+use checkers::verdict::Verdict;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 
 use super::watch::{Stage, Watch};
+use crate::tell;
 
 /// Who waits shorter needs no bar.
 const SHOW_AFTER: Duration = Duration::from_millis(700);
 const SHOW_EVERY: Duration = Duration::from_millis(100);
 
-/// A line on stderr; none where that is no terminal.
+/// A line on stderr; none where that is no terminal for it.
 pub struct Progress {
     start: Instant,
     last: Instant,
     bar: Option<ProgressBar>,
-    is_terminal: bool,
+    is_lively: bool,
 }
 
 impl Progress {
     /// Nothing is shown yet.
     pub fn new() -> Progress {
         let now = Instant::now();
-        Progress { start: now, last: now, bar: None, is_terminal: std::io::stderr().is_terminal() }
+        Progress { start: now, last: now, bar: None, is_lively: tell::is_lively() }
     }
 
     /// Brings the line up to date.
     pub fn show(&mut self, watch: &Watch) {
-        if !self.is_terminal || self.start.elapsed() < SHOW_AFTER || self.last.elapsed() < SHOW_EVERY {
+        if !self.is_lively || self.start.elapsed() < SHOW_AFTER || self.last.elapsed() < SHOW_EVERY {
             return;
         }
         self.last = Instant::now();
@@ -70,6 +71,7 @@ fn message(stage: &Stage) -> String {
         Stage::Reading(_) => "reading".into(),
         Stage::Converting(events) => format!("{} events", HumanCount(*events as u64)),
         Stage::Judging(count) => format!("judging {}", HumanCount(*count as u64)),
-        Stage::Explaining(..) => "invalid; explaining why".into(),
+        Stage::Explaining { verdict: Verdict::Invalid, .. } => "invalid; explaining why".into(),
+        Stage::Explaining { verdict, .. } => format!("{verdict}; looking into what was assumed"),
     }
 }

@@ -2,13 +2,25 @@
 
 use std::{path::Path, time::Instant};
 
-use checkers::{convert::NilRead, explain::Explanation, op::FailMeans, verdict::Verdict};
+use checkers::{
+    checks::Reacquire,
+    convert::{LockValue, NilRead},
+    explain::Explanation,
+    op::FailMeans,
+    verdict::Verdict,
+};
 use reports::run::RunData;
 
-use super::{CheckArgs, CheckFormat, FailedArg, NilReadArg, WorkloadArg, output};
+use super::{
+    CheckArgs, CheckFormat, FailedArg, LockValueArg, NilReadArg, ReacquireArg, WorkloadArg, interrupt, output,
+};
 use crate::{
-    check::{self, Checked, Events, Meaning, Request, source, watch::Budget},
+    check::{
+        self, Checked, Events, Meaning, Request, source,
+        watch::{Budget, Explaining},
+    },
     error::{Error, Result},
+    memory,
     recorder::HISTORY,
     store::RunFolder,
     stored,
@@ -23,11 +35,51 @@ pub fn main(args: &CheckArgs) -> Result<u8> {
             let judged = stored::judge_run(&folder)?;
             Checked { run: judged.run, explanation: None, notes: judged.notes }
         }
-        Subject::History(path) => check::check(&request(args, path, format, start)?)?,
+        Subject::History(path) => {
+            let request = request(args, path, format, start)?;
+            let mut told = Told {
+                prints: format == CheckFormat::Table && args.output.is_none(),
+                is_there: false,
+                notes: Vec::new(),
+            };
+            let checked = check::check_first(&request, |first| told.verdict(first, &request))?;
+            if told.is_there && told.prints {
+                let fresh = |note: &&String| !told.notes.contains(note);
+                checked.notes.iter().filter(fresh).for_each(|note| tell!("note: {note}"));
+                if checked.run.judgement.verdict == Verdict::Invalid {
+                    output::print(&words(&checked.run, checked.explanation.as_ref()));
+                }
+                return Ok(output::exit_code(&checked.run.judgement));
+            }
+            checked
+        }
     };
     checked.notes.iter().for_each(|note| tell!("note: {note}"));
     output::write_or_print(args.output.as_deref(), &render(&checked, format)?)?;
     Ok(output::exit_code(&checked.run.judgement))
+}
+
+/// Whether the verdict was told before all else, and whether that prints it.
+struct Told {
+    prints: bool,
+    is_there: bool,
+    /// Those that came with it; what the verdict rests on is looked into afterwards.
+    notes: Vec<String>,
+}
+
+impl Told {
+    /// The verdict is certain: tells it, and from now on lets what comes be cut short.
+    fn verdict(&mut self, first: &Checked, request: &Request) {
+        if std::mem::replace(&mut self.is_there, true) {
+            return;
+        }
+        interrupt::cut_short(request.budget.explaining.stop.clone());
+        if self.prints {
+            first.notes.iter().for_each(|note| tell!("note: {note}"));
+            self.notes.clone_from(&first.notes);
+            output::print(output::table_without_help(&first.run).trim_end());
+        }
+    }
 }
 
 enum Subject {
@@ -35,13 +87,17 @@ enum Subject {
     History(String),
 }
 
-/// A run is judged as its experiment says, unless a model or a workload is named: then its history is.
+/// A run is judged as its experiment and its recipe say, unless a model or a workload is named: then its history is. A file
+/// is what is judged, wherever it lies.
 fn history_of(args: &CheckArgs) -> Result<Subject> {
     let path = args.what.as_str();
-    if path == source::STDIN {
+    if path == source::STDIN || Path::new(path).is_file() {
         return Ok(Subject::History(path.to_string()));
     }
     match RunFolder::open(path) {
+        Ok(_) if args.reacquire.is_some() && args.model.is_none() && args.workload.is_none() => {
+            Err(Error::Usage("--reacquire is for histories; what it means in a run, its recipe says".into()))
+        }
         Ok(folder) if args.model.is_some() || args.workload.is_some() => {
             Ok(Subject::History(folder.path().join(HISTORY).display().to_string()))
         }
@@ -56,6 +112,11 @@ fn request(args: &CheckArgs, path: String, format: CheckFormat, start: Instant) 
         return Err(Error::Usage(format!(
             "--initial says what registers start with; a {model} starts empty"
         )));
+    }
+    if args.model.is_some() && args.reacquire.is_some() {
+        return Err(Error::Usage(
+            "--reacquire is for the checks of locks; models of reentrant locks are named with --model".into(),
+        ));
     }
     let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok());
     Ok(Request {
@@ -76,10 +137,24 @@ fn request(args: &CheckArgs, path: String, format: CheckFormat, start: Instant) 
                 NilReadArg::Nothing => NilRead::Nothing,
             }),
             initial: args.initial.as_deref().map(check::initial),
+            lock_value: args.lock_value.map(|value| match value {
+                LockValueArg::Name => LockValue::Name,
+                LockValueArg::Owner => LockValue::Owner,
+            }),
         },
+        reacquire: args.reacquire.map(|meaning| match meaning {
+            ReacquireArg::Refresh => Reacquire::Refresh,
+            ReacquireArg::Nested => Reacquire::Nested,
+            ReacquireArg::Defect => Reacquire::Defect,
+        }),
         budget: Budget {
             time: args.timeout,
-            memory_bytes: args.memory,
+            memory_bytes: args.memory.or_else(memory::half_of_free),
+            explaining: Explaining {
+                time: args.explain,
+                may_take_all_memory: args.memory.is_some(),
+                ..Explaining::default()
+            },
             jobs: jobs.map_or(1, std::num::NonZeroUsize::get),
             start,
         },
@@ -93,9 +168,14 @@ fn render(checked: &Checked, format: CheckFormat) -> Result<String> {
         (CheckFormat::Json, _) => {
             reports::json::render(&checked.run.judgement).map_err(|error| failed(&error))
         }
-        (CheckFormat::Html, Some(explanation)) => Ok(checkers::explain::html(explanation)),
+        (CheckFormat::Html, Some(explanation)) => {
+            Ok(reports::plain::document(&checkers::explain::html(explanation)).into_owned())
+        }
         (CheckFormat::Html, None) => reports::html::render(&checked.run).map_err(|error| failed(&error)),
-        (CheckFormat::Table, Some(explanation)) => Ok(with_words(&checked.run, explanation)),
+        (CheckFormat::Table, explanation @ Some(_)) => {
+            let table = output::table_without_help(&checked.run);
+            Ok(format!("{}\n{}", table.trim_end(), words(&checked.run, explanation.as_ref())))
+        }
         (CheckFormat::Table, None) => Ok(output::table(&checked.run)),
     }
 }
@@ -104,17 +184,19 @@ fn render(checked: &Checked, format: CheckFormat) -> Result<String> {
 const LINES_MAX: usize = 40;
 
 /// Below the tables, why the history is not linearizable.
-fn with_words(run: &RunData, explanation: &Explanation) -> String {
-    let mut text = output::table(run).trim_end().to_string();
-    if explanation.verdict == Verdict::Invalid {
-        text.push_str("\n\nWhy\n");
-        for line in explanation.text.lines().take(LINES_MAX) {
-            text.push_str(&format!("  {}\n", reports::words::printable(line)));
-        }
-        let more = explanation.text.lines().count().saturating_sub(LINES_MAX);
-        if more > 0 {
-            text.push_str(&format!("  and {more} more lines; --format html shows all\n"));
-        }
+fn words(run: &RunData, explanation: Option<&Explanation>) -> String {
+    let Some(explanation) = explanation.filter(|explanation| explanation.verdict == Verdict::Invalid) else {
+        return String::new();
+    };
+    let mut text = "\nWhy\n".to_string();
+    for line in explanation.text.lines().take(LINES_MAX) {
+        text.push_str(&format!("  {}\n", reports::plain::line(line)));
     }
+    let more = explanation.text.lines().count().saturating_sub(LINES_MAX);
+    if more > 0 {
+        text.push_str(&format!("  and {more} more lines; --format html shows all\n"));
+    }
+    text.push('\n');
+    text.push_str(&output::help(run));
     text
 }

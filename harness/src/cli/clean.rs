@@ -10,16 +10,21 @@ use crate::{
 pub fn main(images: bool) -> Result<u8> {
     runtime::block_on(async {
         let engine = Engine::connect().await?;
-        let removed = clean::remove_abandoned(&engine).await?;
+        let removed = engine.attended(clean::remove_abandoned(&engine)).await??;
         for name in removed.containers.iter().chain(&removed.networks) {
-            output::print(&format!("removed {name}"));
+            output::say(&format!("removed {name}"));
+        }
+        for (name, owner) in &removed.out_of_sight {
+            output::say(&format!(
+                "left alone {name}: whether its owner lives ({owner}: host/boot/pid/start/namespace) cannot be seen from here"
+            ));
         }
         if images {
-            let count = clean::remove_node_images(&engine).await?;
-            output::print(&format!("removed {count} node image(s)"));
+            let count = engine.attended(clean::remove_node_images(&engine)).await??;
+            output::say(&format!("removed {count} node image(s)"));
         }
-        if removed.containers.is_empty() && removed.networks.is_empty() {
-            output::print("no dead run left anything behind");
+        if removed == clean::Leftovers::default() {
+            output::say("no dead run left anything behind");
         }
         Ok(exit::OK)
     })

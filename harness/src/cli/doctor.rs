@@ -23,9 +23,9 @@ struct Finding {
 pub fn main() -> Result<u8> {
     let findings = runtime::block_on(async { Ok(look().await) })?;
     for finding in &findings {
-        output::print(&format!("{}  {}", if finding.good { "ok     " } else { "PROBLEM" }, finding.what));
+        output::say(&format!("{}  {}", if finding.good { "ok     " } else { "PROBLEM" }, finding.what));
         if !finding.good {
-            output::print(&format!("         {}", finding.advice));
+            output::say(&format!("         {}", finding.advice));
         }
     }
     let sound = findings.iter().all(|finding| finding.good);
@@ -37,21 +37,33 @@ async fn look() -> Vec<Finding> {
     let mut say =
         |good: bool, what: String, advice: &str| findings.push(Finding { good, what, advice: advice.into() });
     match Engine::connect().await {
-        Err(error) => say(
-            false,
-            error.to_string().lines().next().unwrap_or_default().to_string(),
-            "install Docker (Debian: apt-get install docker.io) and start it, or set DOCKER_HOST; only --on sim works without",
-        ),
+        Err(error) => {
+            let text = error.to_string();
+            let (what, advice) = text.split_once('\n').unwrap_or((&text, "only --on sim works without"));
+            say(false, what.to_string(), advice.trim());
+        }
         Ok(engine) => {
             let facts = &engine.facts;
-            say(true, format!("Docker engine {} (API {}, {})", facts.engine, facts.api, facts.storage), "");
             say(
-                facts.architecture == "x86_64",
+                true,
+                format!(
+                    "Docker engine {} at {} (API {}, {})",
+                    facts.engine, engine.meant, facts.api, facts.storage
+                ),
+                "",
+            );
+            say(
+                matches!(facts.architecture.as_str(), "x86_64" | "amd64"),
                 format!("kernel {} on {}", facts.kernel, facts.architecture),
                 "clock faults are known to work on x86_64 only; the others work everywhere",
             );
-            leftovers(&engine, &mut say).await;
-            images(&engine, &mut say).await;
+            let looked = async {
+                leftovers(&engine, &mut say).await;
+                images(&engine, &mut say).await;
+            };
+            if let Err(error) = engine.attended(looked).await {
+                say(false, error.to_string(), "look at the engine's own log");
+            }
         }
     }
     let filter = Path::new("/proc/net/netfilter").exists() || Path::new("/sys/module/nf_tables").exists();

@@ -1,12 +1,16 @@
 //! `fencepost explore`: many seeds of one experiment in the simulation.
 
-use std::{rc::Rc, time::Instant};
+use std::{
+    rc::Rc,
+    time::{Duration, Instant},
+};
 
-use super::{ExploreArgs, interrupt, output, run, simulate};
+use super::{ExploreArgs, conclude::finish, interrupt, output, run, simulate};
 use crate::{
     error::{Error, Result, exit},
-    experiment::{Expectation, Experiment, On},
+    experiment::{Expectation, Experiment, Flags, On},
     run::{Silent, Stop},
+    shell,
     sim::{
         explore::{Campaign, Found, Reason, Tally, explore, with_seed},
         shrink::shrink,
@@ -30,25 +34,26 @@ pub fn main(args: ExploreArgs) -> Result<u8> {
     tell!("simulated: {recipe} under {faults}, seeds {first} to {last}");
     let mut shown = Instant::now();
     let (tally, carried_through) = explore(&campaign, |tally| {
-        if shown.elapsed().as_secs() >= 1 {
+        // The longer it takes, the rarer.
+        if shown.elapsed() >= (tally.elapsed / 20).max(Duration::from_secs(1)) {
             shown = Instant::now();
             tell!("{}", summary(tally));
         }
     });
-    output::print(&format!("simulated: {}\n", summary(&tally)));
+    output::say(&format!("simulated: {}\n", summary(&tally)));
     if tally.runs < campaign.seeds && campaign.stop.is_requested() {
-        output::print(&format!("interrupted after {} of {} seeds\n", tally.runs, campaign.seeds));
+        output::say(&format!("interrupted after {} of {} seeds\n", tally.runs, campaign.seeds));
     }
     if tally.found.len() > 1 {
         let told = |(check, runs): (&str, usize)| format!("{check} in {runs}");
         let checks: Vec<String> = tally.by_check().into_iter().map(told).collect();
-        output::print(&format!("violated: {} runs\n", checks.join(", ")));
+        output::say(&format!("violated: {} runs\n", checks.join(", ")));
     }
-    tally.reasons().iter().for_each(|reason| output::print(&doubt(reason)));
+    tally.reasons().iter().for_each(|reason| output::say(&doubt(reason)));
     let code = match tally.found.first() {
         None if tally.unknown.len() as u64 == tally.runs => exit::UNKNOWN,
         None if expects_violation(&campaign.base) => {
-            output::print("expected to be invalid, and no run was\n");
+            output::say("expected to be invalid, and no run was\n");
             exit::INVALID
         }
         None => exit::OK,
@@ -79,8 +84,9 @@ fn campaign(args: &ExploreArgs) -> Result<Campaign> {
         }
         _ => {}
     }
-    let base = simulate::without_image(Experiment::resolve(&args.run.what, &run::flags(&args.run))?)?;
-    let base = Experiment { on: On::Sim, ..base };
+    let flags = Flags { on: Some(On::Sim), ..run::flags(&args.run) };
+    let base = Experiment::resolve(&args.run.what, &flags)?;
+    output::note_renamed(&base);
     let first = args.run.seed.unwrap_or(1);
     if first.checked_add(args.seeds - 1).is_none() {
         return wrong(&format!("--seeds: there are not {} seeds from {first} on", args.seeds));
@@ -122,7 +128,7 @@ fn summary(tally: &Tally) -> String {
 
 /// Repeats the first violation, shrunk if asked for, with its files.
 fn show(args: &ExploreArgs, campaign: &Campaign, found: &Found) -> Result<u8> {
-    output::print(&format!("seed {} violates {}\n", found.seed, found.checks.join(", ")));
+    output::say(&format!("seed {} violates {}\n", found.seed, found.checks.join(", ")));
     let mut experiment = with_seed(&campaign.base, found.seed)?;
     if args.shrink
         && let Some(check) = found.checks.first()
@@ -137,7 +143,7 @@ fn show(args: &ExploreArgs, campaign: &Campaign, found: &Found) -> Result<u8> {
             );
         })?;
         if let Some(smallest) = shrunk {
-            output::print(&format!(
+            output::say(&format!(
                 "smallest run that violates {check}: {} fault(s), {} clients, {} operations until the violation at {} ms\n",
                 smallest.size.faults, smallest.size.clients, smallest.size.operations, smallest.violated_ms
             ));
@@ -145,9 +151,9 @@ fn show(args: &ExploreArgs, campaign: &Campaign, found: &Found) -> Result<u8> {
         }
     }
     let stored = simulate::store(&args.run.store, experiment, Rc::new(Silent), Stop::default())?;
-    let path = stored.folder.path().display().to_string();
-    let code = simulate::finish(&args.run, stored)?;
-    output::print(&format!(
+    let path = shell::quoted(&stored.ended.folder.path().display().to_string());
+    let code = finish(&args.run, stored.ended)?;
+    output::say(&format!(
         "again: fencepost replay {path}\non real servers: fencepost replay {path} --on docker\n"
     ));
     Ok(code)

@@ -18,12 +18,15 @@ pub fn main(args: &ImagesArgs) -> Result<u8> {
     let chosen = chosen(args)?;
     runtime::block_on(async {
         let engine = Engine::connect().await?;
-        if args.build || !args.which.is_empty() {
-            for image in &chosen {
-                build::ensure(&engine, image, &|line| tell!("{line}")).await?;
+        let shown = async {
+            if args.build || !args.which.is_empty() {
+                for image in &chosen {
+                    build::ensure(&engine, image, &|line| tell!("{line}")).await?;
+                }
             }
-        }
-        show(&engine, args.json).await
+            show(&engine, args.json).await
+        };
+        engine.attended(shown).await?
     })
 }
 

@@ -1,17 +1,20 @@
 //! `fencepost list`
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use nemesis::{kind::FaultKind, target::Target};
 use serde_json::{Value, json};
 use tabled::{
     builder::Builder,
     settings::{Style, Width, object::Columns},
 };
-use workloads::recipes;
+use workloads::recipes::{self, RecipeInfo};
 
 use super::output;
 use crate::{
     error::{Result, exit},
     images::catalog,
+    recipe_table::in_order,
     systems,
 };
 
@@ -26,7 +29,7 @@ pub fn main(as_json: bool) -> Result<u8> {
 }
 
 fn everything() -> Value {
-    let recipes: Vec<Value> = recipes::all().map(|recipe| json!(recipe)).collect();
+    let recipes: Vec<Value> = recipes::all().map(recipe).collect();
     let systems: Vec<Value> = systems::ALL
         .iter()
         .map(|system| {
@@ -58,9 +61,35 @@ fn everything() -> Value {
     json!({ "recipes": recipes, "systems": systems, "faults": faults, "checks": checks })
 }
 
+/// Its row, and what it never promised.
+fn recipe(recipe: &RecipeInfo) -> Value {
+    let mut told = json!(recipe);
+    let gaps = recipe.gaps();
+    let mut prevented_by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for gap in &gaps {
+        let checks: BTreeSet<&str> = gap.breaks().map(|(_, check)| check).collect();
+        checks.into_iter().for_each(|check| prevented_by.entry(check).or_default().push(&gap.prevented_by));
+    }
+    let never: Vec<Value> = gaps.iter().map(|gap| json!(gap.never_promised)).collect();
+    told["promise"] = json!(recipe.promise());
+    let may_break = recipe.may_break().into_iter().map(|(fault, checks)| (fault, json!(in_order(checks))));
+    told["may_break"] = may_break.collect::<serde_json::Map<_, _>>().into();
+    told["never_promised"] = json!(never);
+    told["prevented_by"] = json!(prevented_by);
+    told
+}
+
 fn tables() -> String {
     let mut recipes = Builder::default();
-    recipes.push_record(["recipe", "system", "offers", "token", "breaks", "what it does"]);
+    recipes.push_record([
+        "recipe",
+        "system",
+        "offers",
+        "looks at its clock",
+        "token",
+        "breaks",
+        "what it does",
+    ]);
     for recipe in recipes::all() {
         let offers = serde_json::to_value(recipe.primitive).ok();
         let broken = recipe.broken;
@@ -68,6 +97,7 @@ fn tables() -> String {
             recipe.name,
             recipe.system,
             offers.as_ref().and_then(Value::as_str).unwrap_or_default(),
+            if recipe.aware { "yes" } else { "no" },
             if recipe.has_token { "yes" } else { "no" },
             recipe.breaks.unwrap_or_default(),
             &broken.map_or(recipe.summary.to_owned(), |why| format!("{}; broken: {why}", recipe.summary)),
@@ -95,7 +125,7 @@ fn tables() -> String {
     let mut checks = Builder::default();
     checks.push_record(["check", "broken when"]);
     checkers::checks::ABOUT.iter().for_each(|(name, about)| checks.push_record([*name, *about]));
-    [(recipes, 5), (systems, 3), (faults, 2), (checks, 1)]
+    [(recipes, 6), (systems, 3), (faults, 2), (checks, 1)]
         .into_iter()
         .map(|(builder, last)| {
             let mut table = builder.build();

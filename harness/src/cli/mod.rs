@@ -2,11 +2,14 @@
 
 mod check;
 mod clean;
+mod conclude;
 mod doctor;
 mod explore;
 mod images;
 mod interrupt;
+mod junit;
 mod list;
+mod numbers;
 pub mod output;
 mod replay;
 mod report;
@@ -21,6 +24,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::{
     error::{Result, exit},
     experiment::{Expectation, On},
+    world::docker::keeper,
 };
 
 /// Finds out whether a lock, a lease or an election holds when the world misbehaves.
@@ -69,9 +73,14 @@ enum Command {
     #[command(hide = true)]
     Keep { run: String },
     #[command(hide = true)]
+    Base { suite: String },
+    #[command(hide = true)]
     Flood { process: u32, operations: u64 },
     #[command(hide = true)]
-    Agent,
+    Agent {
+        #[arg(long, default_value_t = crate::agent::LEASE_MS)]
+        lease_ms: u64,
+    },
     #[command(hide = true)]
     Client,
     #[command(hide = true)]
@@ -86,10 +95,10 @@ struct ExploreArgs {
     #[command(flatten)]
     run: RunArgs,
     /// How many seeds, from --seed on [default first: 1]
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = numbers::seeds)]
     seeds: u64,
     /// Threads [default: one a core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::jobs)]
     jobs: Option<std::num::NonZeroUsize>,
     /// Go on after the first violation and count them all
     #[arg(long)]
@@ -126,10 +135,10 @@ struct RunArgs {
     #[arg(long, value_name = "KIND[:TARGET],…")]
     faults: Option<String>,
     /// Number of servers
-    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = numbers::count)]
     nodes: Option<u32>,
     /// Number of clients
-    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = numbers::count)]
     clients: Option<u32>,
     /// Time to live of a grant [default: 2s]
     #[arg(long, allow_hyphen_values = true, value_name = "DURATION")]
@@ -138,10 +147,10 @@ struct RunArgs {
     #[arg(long, allow_hyphen_values = true, value_name = "DURATION")]
     time: Option<String>,
     /// Tries a second that each client aims at
-    #[arg(long, allow_negative_numbers = true, value_name = "R")]
+    #[arg(long, allow_negative_numbers = true, value_name = "R", value_parser = numbers::rate)]
     rate: Option<f64>,
     /// Decides everything that is left to chance on our side
-    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = numbers::seed)]
     seed: Option<u64>,
     /// Version of the system (`fencepost images`)
     #[arg(long, value_name = "V")]
@@ -203,33 +212,49 @@ enum WorkloadArg {
 
 #[derive(Debug, Args)]
 struct CheckArgs {
-    /// A run's folder, a history of any format, or - for standard input
+    /// A run's folder, a file that holds a history (JSON Lines, EDN, Jepsen's text log, lock lines), or - for standard
+    /// input
     #[arg(value_name = "RUN|HISTORY")]
     what: String,
-    /// Judge a history against this model instead of the one its operations suggest, such as cas-register or semaphore:3
+    /// Judge a history against this model instead of the one its operations suggest: register, cas-register,
+    /// multi-register, mutex, owned-mutex, reentrant-mutex, fenced-mutex, reentrant-fenced-mutex, semaphore:PERMITS,
+    /// counter, fifo-queue, set, key-value
     #[arg(long, value_name = "MODEL", conflicts_with = "workload")]
     model: Option<crate::check::model::ModelName>,
     /// Judge a history by the checks of this workload
     #[arg(long, value_enum)]
     workload: Option<WorkloadArg>,
-    /// How long it may take; then the verdict is unknown
+    /// How long it may take; then the verdict is unknown [default: the searches a minute, or a millisecond an event if that
+    /// is longer]
     #[arg(long, value_name = "DURATION", value_parser = crate::check::quantity::duration)]
     timeout: Option<std::time::Duration>,
-    /// How much memory it may take; then the verdict is unknown
+    /// How much memory it may take; then the verdict is unknown [default: half of what is free]
     #[arg(long, value_name = "SIZE", value_parser = crate::check::quantity::bytes)]
     memory: Option<u64>,
+    /// How long the search for an explanation may take; then it shows what it has [default: 1.5 s, or ten times as long as
+    /// the verdict took]. It takes at most 256 MiB, unless --memory is given
+    #[arg(long, value_name = "DURATION", value_parser = crate::check::quantity::duration)]
+    explain: Option<std::time::Duration>,
     /// Threads [default: one a processor]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::jobs)]
     jobs: Option<std::num::NonZeroUsize>,
     /// What registers hold before the first write, as EDN writes it, such as 0 or nil
     #[arg(long, value_name = "VALUE")]
     initial: Option<String>,
-    /// What a failed compare-and-set says, and a refused acquire or dequeue [default: as the format is usually meant]
+    /// What a compare-and-set, acquire, release or dequeue that failed says, whatever the format [default: dropped]
     #[arg(long, value_enum)]
     failed_cas: Option<FailedArg>,
-    /// What a read of nil says [default: as the format is usually meant]
+    /// What a read of nil from a register says, in a transaction too, whatever the format [default: nothing]
     #[arg(long, value_enum)]
     nil_read: Option<NilReadArg>,
+    /// What the values of acquires and releases are [default: what they certainly are; where that is not certain and the
+    /// verdict hangs on it, it is unknown]
+    #[arg(long, value_enum)]
+    lock_value: Option<LockValueArg>,
+    /// What it means that a lock is granted to a client which still holds it [default: nobody knows, and what hangs on it
+    /// is unknown]
+    #[arg(long, value_enum)]
+    reacquire: Option<ReacquireArg>,
     /// What to make
     #[arg(long, value_enum, default_value = "table")]
     format: CheckFormat,
@@ -242,8 +267,20 @@ struct CheckArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+enum ReacquireArg {
+    /// The same grant is confirmed, as by a renewal
+    #[value(alias = "refreshed")]
+    Refresh,
+    /// The lock is reentrant: it has to be released as often as it was acquired
+    #[value(alias = "reentrant")]
+    Nested,
+    /// It is a second grant, which the lock should have refused
+    Defect,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum FailedArg {
-    /// Another value was seen; somebody else held it; nothing was there
+    /// Another value was seen; somebody else held it; nothing was there: as in Jepsen's old etcd logs
     Observation,
     /// It did not happen
     Dropped,
@@ -251,10 +288,18 @@ enum FailedArg {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum NilReadArg {
-    /// The register held nil
+    /// The register held nil: as in Jepsen's old etcd logs
     Value,
-    /// Nothing
+    /// Nothing: as in Knossos
     Nothing,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LockValueArg {
+    /// Which lock; of a vector, several locks
+    Name,
+    /// Who acquires or releases it; of a vector of two, which lock and who
+    Owner,
 }
 
 /// What `check` can make.
@@ -317,7 +362,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Clap's own code for mistakes is 2, which would read as "unknown".
             let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
-            output::printed(error.print());
+            print_of_clap(&error);
             return ended(Ok(code));
         }
     };
@@ -342,13 +387,17 @@ pub fn main() -> ExitCode {
             Ok(exit::OK)
         }
         Command::Keep { run } => {
-            runtime::block_on(async { crate::world::docker::keeper::main(&run).await }).map(|()| exit::OK)
+            keeper::let_go();
+            runtime::block_on(async { keeper::main(&run).await }).map(|()| exit::OK)
         }
+        Command::Base { suite } => crate::images::base::main(&suite),
         Command::Flood { process, operations } => {
             crate::client::flood(process, operations);
             Ok(exit::OK)
         }
-        Command::Agent => crate::agent::main().map(|()| exit::OK),
+        Command::Agent { lease_ms } => {
+            crate::agent::main(std::time::Duration::from_millis(lease_ms)).map(|()| exit::OK)
+        }
         Command::Client => crate::client::main().map(|()| exit::OK),
         Command::Resource { listen } => crate::resource::main(listen).map(|()| exit::OK),
         Command::Probe { family, address, wait_ms } => {
@@ -356,6 +405,15 @@ pub fn main() -> ExitCode {
         }
     };
     ended(result)
+}
+
+/// As clap colours it, unless it repeats what no terminal should be told.
+fn print_of_clap(error: &clap::Error) {
+    let words = error.render().to_string();
+    match reports::plain::message(&words) {
+        shown if error.use_stderr() && shown != words.trim_end() => tell!("{shown}"),
+        _ => output::printed(error.print()),
+    }
 }
 
 /// The exit code; that of a failure, if what was found could not be printed.

@@ -1,7 +1,7 @@
 //! What commands print and write.
 
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     path::Path,
     sync::OnceLock,
 };
@@ -13,17 +13,21 @@ use serde_json::{Map, Value};
 use crate::{
     error::{Error, Result, exit},
     experiment::{Experiment, On},
+    pressure,
     run::Judged,
-    store::RunFolder,
+    shell,
+    store::{EXPERIMENT, RunFolder},
+    tell,
     world::{Nodes, docker::Engine},
 };
 
 /// The first lines: where, what, with which seed and faults. On stderr.
 pub fn announce(experiment: &Experiment, engine: &Engine) {
     tell!(
-        "{} on docker (engine {}): {} server(s), {} clients, TTL {:?}, {:?}, seed {}",
+        "{} on docker (engine {} at {}): {} server(s), {} clients, TTL {:?}, {:?}, seed {}",
         experiment.recipe.name,
         engine.facts.engine,
+        engine.meant,
         experiment.nodes,
         experiment.clients,
         experiment.ttl,
@@ -37,6 +41,13 @@ pub fn announce(experiment: &Experiment, engine: &Engine) {
         tell!("no faults");
     } else {
         tell!("faults:\n{}", experiment.schedule.to_string().trim_end());
+    }
+}
+
+/// Says what an older name of the recipe means now.
+pub fn note_renamed(experiment: &Experiment) {
+    if let Some(renamed) = &experiment.renamed {
+        tell!("note: {renamed}");
     }
 }
 
@@ -60,34 +71,36 @@ pub fn announce_simulated(experiment: &Experiment) {
 
 /// Said last of a run that was simulated for want of an engine.
 pub const NO_ENGINE: &str = "This run was simulated, because no Docker engine answers. For real servers, install Docker \
-                             (Debian: apt-get install docker.io) and start it, or set DOCKER_HOST; `fencepost doctor` \
+                             (Debian: apt-get install docker.io) and start it, or name one (DOCKER_HOST); `fencepost doctor` \
                              tells what else is missing.";
 
 /// The exact command that repeats a run: by flags where flags can say it all, else by the run's own file.
 pub fn repeat(experiment: &Experiment, folder: &RunFolder) -> String {
     if !experiment.by_flags {
-        return format!("fencepost run {}", folder.path().join("experiment.toml").display());
+        let file = folder.path().join(EXPERIMENT).display().to_string();
+        return shell::line(["fencepost", "run", &file]);
     }
-    let on = if experiment.on == On::Sim { "--on sim" } else { "--on docker" };
-    let mut words = vec!["fencepost".to_string(), "run".into(), experiment.recipe.name.into(), on.into()];
-    if !experiment.faults.faults.is_empty() {
-        words.push(format!("--faults {}", experiment.faults));
-    }
-    words.push(format!("--nodes {} --clients {}", experiment.nodes, experiment.clients));
+    let on = if experiment.on == On::Sim { "sim" } else { "docker" };
     let millis = |duration: std::time::Duration| nemesis::duration::format_ms(duration.as_millis() as u64);
-    words.push(format!(
-        "--ttl {} --time {} --seed {}",
-        millis(experiment.ttl),
-        millis(experiment.time),
-        experiment.seed
-    ));
-    if experiment.workload != experiment.recipe.workload {
-        words.push(format!("--workload {}", experiment.workload.name()));
+    let mut options = vec![("--on", on.to_string())];
+    if !experiment.faults.faults.is_empty() {
+        options.push(("--faults", experiment.faults.to_string()));
     }
-    words.extend(experiment.version.iter().map(|version| format!("--version {version}")));
-    words.extend(experiment.image.iter().map(|image| format!("--image {image}")));
-    words.extend(experiment.settings.iter().map(|(key, value)| format!("--set {key}={value}")));
-    words.join(" ")
+    options.extend([
+        ("--nodes", experiment.nodes.to_string()),
+        ("--clients", experiment.clients.to_string()),
+        ("--ttl", millis(experiment.ttl)),
+        ("--time", millis(experiment.time)),
+        ("--seed", experiment.seed.to_string()),
+    ]);
+    if experiment.workload != experiment.recipe.workload {
+        options.push(("--workload", experiment.workload.name().to_string()));
+    }
+    options.extend(experiment.version.iter().map(|version| ("--version", version.clone())));
+    options.extend(experiment.image.iter().map(|image| ("--image", image.clone())));
+    options.extend(experiment.settings.iter().map(|(key, value)| ("--set", format!("{key}={value}"))));
+    let words = options.iter().flat_map(|(name, value)| [*name, value]);
+    shell::line(["fencepost", "run", experiment.recipe.name].into_iter().chain(words))
 }
 
 /// Everything that a report is made of.
@@ -124,7 +137,7 @@ fn messages(folder: &RunFolder) -> Vec<Message> {
 
 fn metadata(experiment: &Experiment, facts: &Map<String, Value>) -> Vec<(String, String)> {
     let mut lines = vec![
-        ("recipe".to_string(), experiment.recipe.name.to_string()),
+        ("recipe".to_string(), recipe_in_words(experiment)),
         ("system".into(), format!("{} with {} server(s)", experiment.system().name, experiment.nodes)),
         ("clients".into(), experiment.clients.to_string()),
         ("time to live".into(), format!("{:?}", experiment.ttl)),
@@ -143,7 +156,19 @@ fn metadata(experiment: &Experiment, facts: &Map<String, Value>) -> Vec<(String,
             lines.push((name.into(), text.into()));
         }
     }
+    if let Some(count) = facts.get("messages_left_out").and_then(Value::as_u64) {
+        lines.push(("messages".into(), format!("the last {count} of the run were not kept")));
+    }
+    if let Some(pressure) = facts.get("pressure").and_then(Value::as_object) {
+        lines.push(("pressure".into(), pressure::in_words(pressure)));
+    }
     lines
+}
+
+/// Its name, and that of then.
+fn recipe_in_words(experiment: &Experiment) -> String {
+    let then = experiment.renamed.as_ref().map(|renamed| format!(", recorded as {}", renamed.then));
+    format!("{}{}", experiment.recipe.name, then.unwrap_or_default())
 }
 
 /// `report.html` and `plots/`.
@@ -160,10 +185,22 @@ pub fn write_reports(folder: &RunFolder, run: &RunData) -> Result<()> {
 
 /// The tables, as wide as the terminal and coloured if it wants colours.
 pub fn table(run: &RunData) -> String {
+    table::render(run, options())
+}
+
+/// As [`table`], without its last lines.
+pub fn table_without_help(run: &RunData) -> String {
+    table::without_help(run, options())
+}
+
+/// The last lines of [`table`], where there are such.
+pub fn help(run: &RunData) -> String {
+    table::help(run, options()).unwrap_or_default()
+}
+
+fn options() -> table::Options {
     let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
-    let color =
-        std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    table::render(run, table::Options { width, color })
+    table::Options { width, color: tell::is_colored() }
 }
 
 /// Why something could not be printed. Kept aside, so that what was begun is finished first.
@@ -174,6 +211,11 @@ pub fn print(text: &str) {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     let mut stdout = std::io::stdout().lock();
     printed(write!(stdout, "{text}{end}").and_then(|()| stdout.flush()));
+}
+
+/// Prints words that others may have a part in, such as paths and what an engine says, to stdout.
+pub fn say(words: &str) {
+    print(&reports::plain::message(words));
 }
 
 /// Notes why printing failed, unless the reader went away.

@@ -7,21 +7,20 @@ use reports::judgement::Judgement;
 use serde_json::Value;
 
 use super::{
-    ReplayArgs, RunArgs, interrupt, output,
-    run::{self, sha256},
-    runtime, simulate,
+    ReplayArgs, RunArgs,
+    conclude::{finish, sha256},
+    interrupt, output, run, runtime, simulate,
 };
 use crate::{
     error::{Error, Result, exit},
-    experiment::{Expectation, Experiment, Flags, On},
+    experiment::{Expectation, Experiment, Flags, On, older},
+    input,
     recorder::HISTORY,
     run::{Silent, Stop},
-    store::RunFolder,
+    store::{EXPERIMENT, RunFolder},
+    stored::{self, RUN, VERDICT},
 };
 
-/// An experiment and a verdict in a run's folder.
-const FILE: &str = "experiment.toml";
-const VERDICT: &str = "verdict.json";
 /// How often real servers get a chance to show what the simulation showed.
 const TRIES: u32 = 3;
 
@@ -29,7 +28,8 @@ const TRIES: u32 = 3;
 pub fn main(args: ReplayArgs) -> Result<u8> {
     let path = Path::new(&args.what);
     let is_experiment = path.is_file() && path.extension().is_some_and(|extension| extension == "toml");
-    let file = if is_experiment { path.to_owned() } else { RunFolder::open(&args.what)?.path().join(FILE) };
+    let file =
+        if is_experiment { path.to_owned() } else { RunFolder::open(&args.what)?.path().join(EXPERIMENT) };
     let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
     match args.on {
         Some(On::Docker) => on_docker(&args, &file, &folder),
@@ -39,19 +39,22 @@ pub fn main(args: ReplayArgs) -> Result<u8> {
 
 /// The file's experiment, in a world.
 fn experiment(file: &Path, on: On) -> Result<Experiment> {
-    Experiment::resolve(&file.display().to_string(), &Flags { on: Some(on), ..Flags::default() })
+    let experiment =
+        Experiment::resolve(&file.display().to_string(), &Flags { on: Some(on), ..Flags::default() })?;
+    output::note_renamed(&experiment);
+    Ok(experiment)
 }
 
 /// In the simulation: the same trace and the same history.
 fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
     let of_run = |why: String| Err(Error::Data(format!("{}: {why}", args.what)));
-    if !folder.join("run.json").exists() {
+    if !folder.join(RUN).exists() {
         return of_run(
             "no run that came to its end lies beside it; `fencepost run FILE.toml` runs an experiment, and --on docker plays its faults to real servers"
                 .into(),
         );
     }
-    let told: Value = json(&read(folder, "run.json")?)?;
+    let told: Value = json(folder, RUN)?;
     let text = |pointer: &str| told.pointer(pointer).and_then(Value::as_str);
     let Some(trace) = text("/facts/trace") else {
         return of_run(
@@ -64,40 +67,57 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
             "that run was not carried to its end ({why}): only whole runs repeat exactly"
         ));
     }
-    if text("/experiment_sha256").is_some_and(|sha| sha != sha256(&read(folder, FILE).unwrap_or_default())) {
+    if text("/experiment_sha256")
+        .is_some_and(|sha| sha != sha256(&read(folder, EXPERIMENT).unwrap_or_default()))
+    {
         let file = file.display();
         return of_run(format!(
             "{file} was changed since that run; `fencepost run {file}` runs it as it is now"
         ));
     }
-    let history = read(folder, HISTORY)?;
+    let recorded = history(&folder.join(HISTORY))?;
     let run_args = RunArgs::of(&args.what, &args.store);
     let stop = Stop::by(interrupt::listen("stopping: judging what there is; once more to force"));
     let stored = simulate::store(&args.store, experiment(file, On::Sim)?, Rc::new(Silent), stop)?;
-    let interrupted = stored.simulated.outcome.interrupted;
-    let new_trace = format!("{:016x}", stored.simulated.trace);
-    let new_folder = stored.folder.clone();
-    let code = simulate::finish(&run_args, stored)?;
-    if interrupted {
+    let interrupted = stored.ended.outcome.interrupted;
+    let new_trace = format!("{:016x}", stored.trace);
+    let new_folder = stored.ended.folder.clone();
+    let code = finish(&run_args, stored.ended)?;
+    if interrupted || code == exit::HARNESS {
         return Ok(code);
     }
-    if new_trace != trace {
-        let (then, now) = (text("/fencepost").unwrap_or("?"), env!("CARGO_PKG_VERSION"));
-        output::print(&format!(
-            "simulated: another run: trace {new_trace}, not {trace}; it was made by another build (fencepost {then}; this is {now})\n"
-        ));
-        return Ok(exit::INVALID);
-    }
-    if let Some(line) = first_difference(&new_folder.read(HISTORY)?, &history) {
-        let path = folder.join(HISTORY);
-        return of_run(format!(
+    let difference = first_difference(&history(&new_folder.path().join(HISTORY))?, &recorded);
+    let same = new_trace == trace;
+    match difference {
+        None if same => {
+            output::say(&format!("simulated: the same run again, trace {trace}\n"));
+            Ok(exit::OK)
+        }
+        _ if older::is_older_run(&told) => {
+            output::say(&format!(
+                "simulated: not comparable: {}; an older build recorded that run, with clients that did otherwise than those \
+                 of now. `fencepost check {}` judges what it recorded.\n",
+                match same {
+                    true => format!("the same trace {trace}, and another history"),
+                    false => format!("trace {new_trace} now, {trace} then"),
+                },
+                args.what
+            ));
+            Ok(exit::UNKNOWN)
+        }
+        Some(line) if same => of_run(format!(
             "the run repeats (trace {trace}), but {} is not what it wrote: it differs from line {line} on; what it wrote is in {}",
-            path.display(),
+            folder.join(HISTORY).display(),
             new_folder.path().display()
-        ));
+        )),
+        _ => {
+            let (then, now) = (text("/fencepost").unwrap_or("?"), env!("CARGO_PKG_VERSION"));
+            output::say(&format!(
+                "simulated: another run: trace {new_trace}, not {trace}; it was made by another build (fencepost {then}; this is {now})\n"
+            ));
+            Ok(exit::INVALID)
+        }
     }
-    output::print(&format!("simulated: the same run again, trace {trace}\n"));
-    Ok(exit::OK)
 }
 
 /// The first line, from 1, that is not the same in both.
@@ -112,7 +132,7 @@ fn first_difference(one: &str, other: &str) -> Option<usize> {
 /// What counts is the first of the checks that the simulation violated: others follow from it, or do not.
 fn on_docker(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
     let experiment = experiment(file, On::Docker)?;
-    let expected = expected(&experiment, folder)?;
+    let expected = expected(args, &experiment, folder)?;
     let Some(first) = expected.first() else {
         return Err(Error::Data(format!(
             "{}: that run violated nothing that could be looked for",
@@ -126,41 +146,53 @@ fn on_docker(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
             // Half a try says nothing of real servers.
             return Ok(real.code);
         }
-        let mut agreed = violated(&real.folder.read(VERDICT)?)?;
+        let mut agreed = violated(&json(real.folder.path(), VERDICT)?);
         agreed.retain(|check| expected.contains(check));
         if agreed.contains(first) {
-            output::print(&format!("reality agrees (try {number}): {}\n", agreed.join(", ")));
+            output::say(&format!("reality agrees (try {number}): {}\n", agreed.join(", ")));
             return Ok(exit::OK);
         }
     }
-    output::print(&format!("reality did not show it in {TRIES} tries: {first}\n"));
+    output::say(&format!("reality did not show it in {TRIES} tries: {first}\n"));
     Ok(exit::INVALID)
 }
 
-/// The checks that the run beside the file violated; without a run, those that the file expects to be violated.
-fn expected(experiment: &Experiment, folder: &Path) -> Result<Vec<String>> {
-    if let Ok(verdict) = read(folder, VERDICT) {
-        return violated(&verdict);
+/// The checks that the run beside the file violated; without a run, those that the file expects to be violated. A run
+/// that an older build judged is judged again: real servers are asked for what counts as a violation now.
+fn expected(args: &ReplayArgs, experiment: &Experiment, folder: &Path) -> Result<Vec<String>> {
+    if folder.join(RUN).exists()
+        && older::is_older_run(&json(folder, RUN)?)
+        && let Ok(run) = RunFolder::open(&args.what)
+    {
+        return Ok(violated(&stored::judge_run(&run)?.run.judgement));
+    }
+    if folder.join(VERDICT).exists() {
+        return Ok(violated(&json(folder, VERDICT)?));
     }
     let invalid = experiment.expect.iter().filter(|(_, what)| **what == Expectation::Invalid);
     Ok(invalid.map(|(check, _)| check.clone()).collect())
 }
 
 /// The checks that a stored run violates, in the order of reports.
-fn violated(verdict: &str) -> Result<Vec<String>> {
-    let judgement: Judgement = json(verdict)?;
-    let checks = judgement.checks.into_iter().filter(|(_, check)| check.verdict == Verdict::Invalid);
-    let mut names: Vec<String> = checks.map(|(name, _)| name).collect();
+fn violated(judgement: &Judgement) -> Vec<String> {
+    let checks = judgement.checks.iter().filter(|(_, check)| check.verdict == Verdict::Invalid);
+    let mut names: Vec<String> = checks.map(|(name, _)| name.clone()).collect();
     names.sort_by_key(|name| reports::violations::rank(name));
-    Ok(names)
+    names
+}
+
+fn history(path: &Path) -> Result<String> {
+    input::history(path).map_err(|error| Error::Data(format!("{}: {error}", path.display())))
 }
 
 fn read(folder: &Path, name: &str) -> Result<String> {
     let path = folder.join(name);
-    std::fs::read_to_string(&path).map_err(|error| Error::Data(format!("{}: {error}", path.display())))
+    input::text_of_run(&path).map_err(|error| Error::Data(format!("{}: {error}", path.display())))
 }
 
-fn json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
-    serde_json::from_str(text)
-        .map_err(|error| Error::Data(format!("a file of the run cannot be read: {error}")))
+/// A file of the run that must be there.
+fn json<T: serde::de::DeserializeOwned>(folder: &Path, name: &str) -> Result<T> {
+    let path = folder.join(name);
+    let there = stored::read_json(&path).map_err(Error::Data)?;
+    there.ok_or_else(|| Error::Data(format!("{} is not there", path.display())))
 }

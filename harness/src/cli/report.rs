@@ -9,7 +9,8 @@ use crate::{
 
 /// Renders a stored run as it was judged.
 pub fn main(args: &ReportArgs) -> Result<u8> {
-    let run = stored::load(&RunFolder::open(&args.run)?)?;
+    let stored::Rejudged { run, notes, .. } = stored::load(&RunFolder::open(&args.run)?)?;
+    notes.iter().for_each(|note| tell!("note: {note}"));
     let failed = |error: &dyn std::fmt::Display| Error::Harness(format!("failed to render: {error}"));
     let text = match args.format {
         Format::Html => reports::html::render(&run).map_err(|error| failed(&error))?,

@@ -1,19 +1,25 @@
 //! Experiment files.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
-use nemesis::{plan::FaultsTable, schedule::ScheduledFault, suggest};
+use nemesis::{plan::FaultsTable, schedule::ScheduledFault};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use workloads::workload::{Rates, Workload};
 
-use super::{Expectation, On, SimTable, snippet};
-use crate::error::{Error, Result};
+use super::{Expectation, On, SimTable, snippet, wording};
+use crate::{
+    error::{Error, Result},
+    input,
+};
 
 /// An experiment as it is written. What is absent takes a default or a flag.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExperimentFile {
+    /// What its names mean, where it was saved beside a run: [`super::older`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<Spanned<u32>>,
     /// Its name, also its folder in the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Spanned<String>>,
@@ -22,7 +28,7 @@ pub struct ExperimentFile {
     pub recipe: Option<Spanned<String>>,
     /// `lock`, `lease` or `election`; the recipe's own when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub workload: Option<Workload>,
+    pub workload: Option<Spanned<Workload>>,
     /// `auto`, `docker` or `sim`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on: Option<On>,
@@ -70,7 +76,7 @@ pub struct SystemTable {
     pub version: Option<Spanned<String>>,
     /// Any image instead.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub image: Option<String>,
+    pub image: Option<Spanned<String>>,
     /// Number of servers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Spanned<u32>>,
@@ -81,6 +87,9 @@ impl SystemTable {
         self.version.is_none() && self.image.is_none() && self.nodes.is_none()
     }
 }
+
+/// Bytes of the largest file: as many as the longest schedule takes.
+const EXPERIMENT_MAX: u64 = 16 << 20;
 
 /// A file with its text, so that later errors can point into it.
 pub struct Source {
@@ -95,8 +104,8 @@ pub struct Source {
 impl Source {
     /// Reads an experiment file.
     pub fn read(path: &str) -> Result<Source> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Error::Data(format!("failed to read the experiment {path}: {error}")))?;
+        let text = input::text(Path::new(path), EXPERIMENT_MAX)
+            .map_err(|why| Error::Data(format!("failed to read the experiment {path}: {why}")))?;
         Source::parse(path, text)
     }
 
@@ -105,7 +114,7 @@ impl Source {
         match toml::from_str(&text) {
             Ok(file) => Ok(Source { path: path.into(), text, file }),
             Err(error) => {
-                let message = with_suggestion(error.message());
+                let message = wording::in_words(error.message());
                 let span = error.span().unwrap_or(0..0);
                 Err(Error::Data(snippet::at(path, &text, span, &message)))
             }
@@ -115,21 +124,6 @@ impl Source {
     /// An error at this place of the file.
     pub fn wrong(&self, span: std::ops::Range<usize>, message: &str) -> Error {
         Error::Data(snippet::at(&self.path, &self.text, span, message))
-    }
-}
-
-/// Serde's "unknown field `x`, expected one of `a`, `b`", with the likeliest of them named; no names of Rust's types.
-fn with_suggestion(message: &str) -> String {
-    let message = match message.rsplit_once("expected ") {
-        Some((before, "u32" | "u64" | "i64")) => &format!("{before}expected a whole number"),
-        Some((_, "a string")) => &format!("{message}: write it in quotes"),
-        _ => message,
-    };
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let unknown = ["unknown field", "unknown variant"].into_iter().any(|start| message.starts_with(start));
-    match quoted.next().filter(|_| unknown) {
-        Some(written) => format!("{message}{}", suggest::hint(written, quoted)),
-        None => message.to_string(),
     }
 }
 

@@ -1,9 +1,11 @@
 //! Experiments: what is run, resolved from a file, flags and defaults.
 
 mod file;
+pub mod older;
 mod resolve;
 mod simulation;
 mod snippet;
+mod wording;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,7 +17,11 @@ use workloads::{
     workload::{Rates, Workload},
 };
 
-pub use self::{file::ExperimentFile, resolve::Flags, simulation::SimTable};
+pub use self::{
+    file::ExperimentFile,
+    resolve::{Flags, system_of},
+    simulation::SimTable,
+};
 use crate::systems::System;
 
 /// Which world to run in.
@@ -44,6 +50,15 @@ pub enum Expectation {
 }
 
 impl Expectation {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Expectation::Valid => "valid",
+            Expectation::Invalid => "invalid",
+            Expectation::Any => "any",
+        }
+    }
+
     /// Whether a verdict is what was expected; `unknown` never is, unless anything is.
     pub fn is_met_by(self, verdict: Verdict) -> bool {
         match self {
@@ -59,6 +74,8 @@ impl Expectation {
 pub struct Experiment {
     /// Its name; the recipe's when it was given none. Also its folder in the store.
     pub name: String,
+    /// What its recipe was called in the file, where that is an older name.
+    pub renamed: Option<older::Renamed>,
     /// Recipe by name.
     pub recipe: &'static RecipeInfo,
     /// How the recipe is driven.

@@ -1,16 +1,12 @@
 //! Builds images of the catalog, through the engine's API, from Dockerfiles that this binary carries.
 
-use std::{
-    collections::HashMap,
-    io::Write,
-    process::{Command, Stdio},
-};
+use std::collections::HashMap;
 
 use bollard::query_parameters::BuildImageOptionsBuilder;
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
 
-use super::catalog::Image;
+use super::{base, catalog::Image, stages};
 use crate::{
     error::{Error, Result},
     world::docker::{Engine, hex},
@@ -26,7 +22,6 @@ const DOCKERFILES: [(&str, &str); 5] = [
     ("etcd/wheel.Dockerfile", include_str!("../../../images/etcd/wheel.Dockerfile")),
     ("zookeeper/apt.Dockerfile", include_str!("../../../images/zookeeper/apt.Dockerfile")),
 ];
-const BASE_SCRIPT: &str = include_str!("../../../images/base.sh");
 
 /// What is in the engine under an image's tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +55,7 @@ pub async fn ensure(engine: &Engine, image: &Image, say: &dyn Fn(&str)) -> Resul
     if !super::is_here(engine, &image.base).await {
         say(&format!("getting the base image {}", image.base));
         if super::pull(engine, &image.base).await.is_err() {
-            make_base(&image.base, say)?;
+            base::make(&image.base, say).await?;
         }
     }
     say(&format!("building {}", image.tag));
@@ -93,49 +88,24 @@ async fn build(engine: &Engine, image: &Image) -> Result<()> {
         .build();
     let mut log = String::new();
     let mut steps = engine.docker.build_image(options, None, Some(bollard::body_full(context.into())));
+    let mut failure = None;
     while let Some(step) = steps.next().await {
-        let failure = match step {
+        failure = match step {
             Ok(step) => {
                 log.push_str(&step.stream.unwrap_or_default());
                 step.error_detail.and_then(|detail| detail.message)
             }
             Err(error) => Some(crate::world::docker::explain(&error)),
         };
-        if let Some(why) = failure {
-            let lines: Vec<&str> = log.lines().collect();
-            let end = lines[lines.len().saturating_sub(15)..].join("\n    ");
-            return Err(Error::Unavailable(format!("failed to build {}: {why}\n    {end}", image.tag)));
+        if failure.is_some() {
+            break;
         }
     }
-    Ok(())
-}
-
-/// Makes a Debian base image out of packages, where no registry is reachable.
-fn make_base(base: &str, say: &dyn Fn(&str)) -> Result<()> {
-    let suite =
-        base.strip_prefix("debian:").and_then(|rest| rest.strip_suffix("-slim")).ok_or_else(|| {
-            Error::Unavailable(format!(
-                "the base image {base} is not here, cannot be pulled and cannot be made"
-            ))
-        })?;
-    say(&format!("no registry answers: making {base} out of Debian packages"));
-    let failed = |why: String| {
-        Error::Unavailable(format!(
-            "failed to make the base image {base}: {why}\n  on a Debian system, as root, images/base.sh makes it; or pull {base}"
-        ))
-    };
-    let mut child = Command::new("sh")
-        .args(["-s", "--", suite])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .map_err(|error| failed(error.to_string()))?;
-    let fed = child.stdin.take().map(|mut stdin| stdin.write_all(BASE_SCRIPT.as_bytes()));
-    let status = child.wait().map_err(|error| failed(error.to_string()))?;
-    match (fed, status.success()) {
-        (Some(Ok(())), true) => Ok(()),
-        _ => Err(failed(format!("the script ended with {status}"))),
-    }
+    stages::remove(engine, &log).await;
+    let Some(why) = failure else { return Ok(()) };
+    let lines: Vec<&str> = log.lines().collect();
+    let end = lines[lines.len().saturating_sub(15)..].join("\n    ");
+    Err(Error::Unavailable(format!("failed to build {}: {why}\n    {end}", image.tag)))
 }
 
 fn text_of(image: &Image) -> Result<&'static str> {

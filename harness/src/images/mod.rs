@@ -1,7 +1,9 @@
 //! Server images: which there are, which are here, how the missing ones come to be.
 
+pub mod base;
 pub mod build;
 pub mod catalog;
+pub mod stages;
 
 use bollard::query_parameters::CreateImageOptionsBuilder;
 use futures_util::TryStreamExt;

@@ -26,15 +26,26 @@ pub struct Live {
 
 #[derive(Default)]
 struct Client {
+    /// When its last event was.
+    last: u64,
+    /// As that had it.
     process: u32,
+    /// Whether that event retired it.
+    retired: bool,
     open: Option<(String, Value)>,
     holds: BTreeMap<String, Hold>,
 }
 
 impl Client {
-    /// Whether the event ends a hold of the lock.
-    fn ends(&mut self, lock: &str, event: &Event) -> bool {
-        matches!(event.f.as_str(), "release" | "resign" | "lapse") && self.holds.remove(lock).is_some()
+    /// The hold of the lock that the event ends.
+    fn ends(&mut self, lock: &str, event: &Event) -> Option<Hold> {
+        let ends = matches!(event.f.as_str(), "release" | "resign" | "lapse");
+        ends.then(|| self.holds.remove(lock)).flatten()
+    }
+
+    /// Whether the event is none of an operation's: what a client learns may come while an operation is pending.
+    fn aside(event: &Event) -> bool {
+        matches!(event.f.as_str(), "renewed" | "lapse")
     }
 }
 
@@ -45,8 +56,20 @@ fn grants(f: &str) -> bool {
 
 /// What a client believes to have.
 struct Hold {
+    /// What names the grant, as the client does.
     token: Value,
+    lease: Value,
     since: u64,
+    /// Its deadline, where the client looks.
+    until: Option<u64>,
+}
+
+impl Hold {
+    fn new(event: &Event) -> Hold {
+        let field = |name: &str| event.value.get(name).cloned().unwrap_or(Value::Null);
+        let until = field("deadline_ns").as_u64();
+        Hold { token: field("token"), lease: field("lease"), since: event.time, until }
+    }
 }
 
 impl Live {
@@ -57,25 +80,27 @@ impl Live {
             self.clients.insert(node.clone(), Client::default());
         }
         let Some(client) = self.clients.get_mut(node) else { return };
-        client.process = process;
-        if event.kind == EventKind::Info {
-            client.holds.clear();
-        }
+        (client.process, client.retired) = (process, event.kind == EventKind::Info);
+        client.last = client.last.max(event.time);
         let lock = event.value.get("lock").and_then(Value::as_str);
-        let ended = lock.is_some_and(|lock| client.ends(lock, &event));
+        let ended = lock.and_then(|lock| client.ends(lock, &event));
         if let Some(lock) = lock.filter(|_| grants(&event.f) && event.kind == EventKind::Ok) {
-            let token = event.value.get("token").cloned().unwrap_or(Value::Null);
-            client.holds.insert(lock.to_owned(), Hold { token, since: event.time });
+            client.holds.insert(lock.to_owned(), Hold::new(&event));
             self.counts.grants += 1;
             self.granted_at.insert(lock.to_owned(), event.time);
         }
+        let renewed = lock.filter(|_| event.f == "renewed").and_then(|lock| client.holds.get_mut(lock));
+        renewed.into_iter().for_each(|hold| hold.until = Hold::new(&event).until);
         self.counts.operations += u64::from(event.kind != EventKind::Invoke);
-        if let Some(lock) = lock.filter(|_| ended) {
+        if let (Some(lock), Some(ended)) = (lock, ended) {
             // Nodes are heard out of step: only the times tell whether another hold began before this one ended.
+            let end = ended.until.map_or(event.time, |until| until.min(event.time));
             let others = self.clients.values().filter_map(|client| client.holds.get(lock));
-            self.counts.overlaps += others.filter(|hold| hold.since < event.time).count() as u64;
+            let overlaps =
+                |hold: &&Hold| hold.since < end && hold.until.is_none_or(|until| until > ended.since);
+            self.counts.overlaps += others.filter(overlaps).count() as u64;
         }
-        if let Some(client) = self.clients.get_mut(node) {
+        if let Some(client) = self.clients.get_mut(node).filter(|_| !Client::aside(&event)) {
             client.open = (event.kind == EventKind::Invoke).then_some((event.f, event.value));
         }
     }
@@ -110,34 +135,40 @@ impl Live {
         self.counts
     }
 
-    /// The events that end what a killed client was doing. Its open operation is indeterminate, which retires the
-    /// process; without one, each of its holds lapses.
-    pub fn closing_events(&self, node: &str, time: u64) -> Vec<Event> {
+    /// When the last event of a client was.
+    pub fn last_event(&self, node: &str) -> Option<u64> {
+        self.clients.get(node).map(|client| client.last)
+    }
+
+    /// The events that end what a client, one of `clients`, was doing when it died. Each of its holds lapses, and its
+    /// open operation, if it has one, is indeterminate for the reason given, which retires the process.
+    pub fn closing_events(&self, node: &str, time: u64, clients: u32, why: &str) -> Vec<Event> {
         let Some(client) = self.clients.get(node) else { return Vec::new() };
+        let process = client.process.saturating_add(if client.retired { clients } else { 0 });
         let event = |kind, f: &str, value: Value, error: Option<String>| Event {
             index: 0,
             time,
-            process: Process::Client(client.process),
+            process: Process::Client(process),
             node: Some(node.to_string()),
             kind,
             f: f.to_string(),
             value,
             error,
         };
-        if let Some((f, value)) = &client.open {
-            return vec![event(EventKind::Info, f, value.clone(), Some("the client was killed".into()))];
-        }
+        let open =
+            client.open.iter().map(|(f, value)| event(EventKind::Info, f, value.clone(), Some(why.into())));
         let lapses = client.holds.iter().flat_map(|(lock, hold)| {
             let mut value = json!({ "lock": lock, "cause": "killed" });
-            if !hold.token.is_null() {
-                value["token"] = hold.token.clone();
-            }
+            let named = [("token", &hold.token), ("lease", &hold.lease)];
+            named.into_iter().filter(|(_, name)| !name.is_null()).for_each(|(field, name)| {
+                value[field] = name.clone();
+            });
             [
                 event(EventKind::Invoke, "lapse", value.clone(), None),
                 event(EventKind::Ok, "lapse", value, None),
             ]
         });
-        lapses.collect()
+        lapses.chain(open).collect()
     }
 }
 
@@ -183,13 +214,57 @@ mod tests {
     }
 
     #[test]
+    fn a_renewal_beside_an_operation_puts_the_deadline_off_and_ends_nothing() {
+        let with_deadline = |f: &str, time, until: u64| Event {
+            value: json!({ "lock": "a", "deadline_ns": until }),
+            ..event(0, EventKind::Ok, f, time)
+        };
+        let mut live = Live::default();
+        live.take(with_deadline("acquire", 2, 10));
+        live.take(event(0, EventKind::Invoke, "write", 3));
+        live.take(with_deadline("renewed", 4, 30));
+        assert_eq!(live.holders(), ["c1"]);
+        live.take(event(1, EventKind::Ok, "acquire", 35));
+        live.take(event(0, EventKind::Ok, "write", 40));
+        live.take(event(0, EventKind::Invoke, "lapse", 40));
+        assert_eq!(live.counts().overlaps, 0, "its deadline had passed");
+        let mut late = Live::default();
+        late.take(with_deadline("acquire", 2, 10));
+        late.take(with_deadline("renewed", 4, 30));
+        late.take(event(1, EventKind::Ok, "acquire", 20));
+        late.take(event(0, EventKind::Invoke, "release", 40));
+        assert_eq!(late.counts().overlaps, 1);
+    }
+
+    #[test]
+    fn a_killed_client_gives_its_holds_up_whatever_it_was_doing() {
+        let mut live = Live::default();
+        live.take(event(0, EventKind::Ok, "acquire", 2));
+        live.take(event(0, EventKind::Invoke, "write", 3));
+        let closing = live.closing_events("c1", 9, 2, "why");
+        let said = |closing: &[Event]| {
+            let said = closing.iter().map(|event| (event.process, event.kind, event.f.clone()));
+            said.collect::<Vec<_>>()
+        };
+        let by = Process::Client;
+        let lapse = |process| {
+            [(by(process), EventKind::Invoke, "lapse".into()), (by(process), EventKind::Ok, "lapse".into())]
+        };
+        let [first, second] = lapse(0);
+        assert_eq!(said(&closing), [first, second, (by(0), EventKind::Info, "write".into())]);
+        live.take(event(0, EventKind::Info, "write", 8));
+        assert_eq!(live.holders(), ["c1"], "it goes on with its hold under its next number");
+        assert_eq!(said(&live.closing_events("c1", 9, 2, "why")), lapse(2));
+    }
+
+    #[test]
     fn a_killed_client_leaves_nothing_open() {
         let mut live = Live::default();
         live.take(event(0, EventKind::Invoke, "acquire", 1));
-        let closing = live.closing_events("c1", 9);
+        let closing = live.closing_events("c1", 9, 2, "why");
         assert_eq!((closing.len(), closing[0].kind), (1, EventKind::Info));
         live.take(event(0, EventKind::Ok, "acquire", 2));
-        let closing = live.closing_events("c1", 9);
+        let closing = live.closing_events("c1", 9, 2, "why");
         assert_eq!(
             closing.iter().map(|event| event.kind).collect::<Vec<_>>(),
             [EventKind::Invoke, EventKind::Ok]

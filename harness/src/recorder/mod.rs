@@ -1,24 +1,30 @@
 //! Takes every event of a run as it arrives: into the file at once, and into a live view of who holds and who waits.
 
 mod live;
+mod log;
 
-use std::{
-    cell::RefCell,
-    fs::File,
-    io::{BufWriter, Write},
-    path::Path,
-};
+use std::{cell::RefCell, path::Path};
 
 use checkers::history::{Event, EventKind, History, HistoryBuilder, Process, ResourceEntry};
 use serde_json::{Value, json};
 
 pub use self::live::{Counts, Live};
-use crate::error::{Error, Result};
+use self::log::Log;
+use crate::error::Result;
 
 /// Name of the history's file in a run's folder.
 pub const HISTORY: &str = "history.jsonl";
 /// Name of the resource's log in a run's folder.
 pub const RESOURCE: &str = "resource.jsonl";
+
+/// Lines that are in no file.
+#[derive(Clone, Debug, Default)]
+pub struct Unwritten {
+    /// Of the history.
+    pub history: Vec<u8>,
+    /// Of the resource's log.
+    pub resource: Vec<u8>,
+}
 
 /// The recorder of one run.
 pub struct Recorder {
@@ -32,19 +38,14 @@ struct Inner {
 }
 
 enum Sink {
-    Files { history: BufWriter<File>, resource: BufWriter<File> },
+    Files { history: Log, resource: Log },
     Memory { history: HistoryBuilder, resource: Vec<ResourceEntry> },
 }
 
 impl Recorder {
     /// Opens both files in the run's folder.
     pub fn create(folder: &Path) -> Result<Recorder> {
-        let open = |name: &str| {
-            let path = folder.join(name);
-            File::create(&path)
-                .map(|file| BufWriter::with_capacity(1 << 18, file))
-                .map_err(|error| Error::Harness(format!("failed to write {}: {error}", path.display())))
-        };
+        let open = |name: &str| Log::create(folder.join(name));
         let sink = Sink::Files { history: open(HISTORY)?, resource: open(RESOURCE)? };
         Ok(Recorder::with(sink))
     }
@@ -76,8 +77,8 @@ impl Recorder {
         match &mut inner.sink {
             Sink::Memory { history, .. } => history.push(&event),
             Sink::Files { history, .. } => {
-                let line = append(history, &event);
-                inner.note(line);
+                let taken = history.append(&event);
+                inner.note(taken);
             }
         }
         inner.live.take(event);
@@ -103,17 +104,28 @@ impl Recorder {
         match &mut inner.sink {
             Sink::Memory { resource, .. } => resource.push(entry),
             Sink::Files { resource, .. } => {
-                let line = append(resource, &entry);
-                inner.note(line);
+                let taken = resource.append(&entry);
+                inner.note(taken);
             }
         }
     }
 
-    /// A client's process was killed at `time`: what it was doing is indeterminate, and what it held it no longer
-    /// believes to hold.
-    pub fn client_killed(&self, node: &str, time: u64) {
-        let closing = self.inner.borrow().live.closing_events(node, time);
+    /// A client's process, one of so many clients', was killed at `time`: what it was doing is indeterminate, and what
+    /// it held it no longer believes to hold.
+    pub fn client_killed(&self, node: &str, time: u64, clients: u32) {
+        let closing = self.inner.borrow().live.closing_events(node, time, clients, "the client was killed");
         closing.into_iter().for_each(|event| self.record(event));
+    }
+
+    /// A client, one of so many, ended though nobody killed it, nobody knows when: nothing is certain of it since its
+    /// last event.
+    pub fn client_lost(&self, node: &str, clients: u32) {
+        let why = "the client ended by itself, some time after it asked";
+        let closing = self.live(|live| {
+            let last = live.last_event(node)?;
+            Some(live.closing_events(node, last + 1, clients, why))
+        });
+        closing.into_iter().flatten().for_each(|event| self.record(event));
     }
 
     /// Who holds, who waits, what was counted.
@@ -125,8 +137,18 @@ impl Recorder {
     pub fn flush(&self) {
         let inner = &mut *self.inner.borrow_mut();
         if let Sink::Files { history, resource } = &mut inner.sink {
-            let flushed = history.flush().and_then(|()| resource.flush());
-            inner.note(flushed);
+            let flushed = [history.flush(), resource.flush()];
+            flushed.into_iter().for_each(|flushed| inner.note(flushed));
+        }
+    }
+
+    /// What the files did not take, such as those on a full disk: it follows what they hold.
+    pub fn unwritten(&self) -> Unwritten {
+        match &self.inner.borrow().sink {
+            Sink::Memory { .. } => Unwritten::default(),
+            Sink::Files { history, resource } => {
+                Unwritten { history: history.unwritten().to_vec(), resource: resource.unwritten().to_vec() }
+            }
         }
     }
 
@@ -137,19 +159,48 @@ impl Recorder {
 }
 
 impl Inner {
-    fn note(&mut self, written: std::io::Result<()>) {
-        if let (Err(error), None) = (written, &self.failure) {
-            self.failure = Some(format!("failed to record: {error}"));
+    fn note(&mut self, written: Result<()>) {
+        if let Err(error) = written {
+            self.failure.get_or_insert_with(|| error.to_string());
         }
     }
-}
-
-fn append(file: &mut BufWriter<File>, line: &impl serde::Serialize) -> std::io::Result<()> {
-    serde_json::to_writer(&mut *file, line)?;
-    file.write_all(b"\n")
 }
 
 /// The value of a `phase` event.
 pub fn phase(name: &str) -> Value {
     json!({ "phase": name })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_is_lost_believes_nothing_after_its_last_event() {
+        let recorder = Recorder::in_memory();
+        let event = |kind, f: &str, time| Event {
+            index: 0,
+            time,
+            process: Process::Client(0),
+            node: Some("c1".into()),
+            kind,
+            f: f.into(),
+            value: json!({ "lock": "a" }),
+            error: None,
+        };
+        recorder.record(event(EventKind::Invoke, "acquire", 1));
+        recorder.record(event(EventKind::Ok, "acquire", 2));
+        recorder.record(event(EventKind::Invoke, "write", 5));
+        recorder.client_lost("c1", 2);
+        recorder.client_lost("c2", 2);
+        recorder.client_lost("s1", 2);
+        let mut history = recorder.take_kept();
+        history.sort();
+        history.check_form().unwrap();
+        let ends: Vec<_> = history.events().filter(|event| event.time > 5).collect();
+        let said: Vec<_> = ends.iter().map(|event| (event.time, event.kind, event.f.as_str())).collect();
+        let lapse = |kind| (6, kind, "lapse");
+        assert_eq!(said, [lapse(EventKind::Invoke), lapse(EventKind::Ok), (6, EventKind::Info, "write")]);
+        recorder.live(|live| assert!(live.holders().is_empty()));
+    }
 }

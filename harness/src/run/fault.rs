@@ -18,6 +18,10 @@ use crate::world::{Injection, World};
 /// How often a fault looks whether there is somebody to hit, such as the next holder.
 const LOOK: Duration = Duration::from_millis(2);
 
+/// How often a heal is tried, and the pause before it is tried again.
+const TRIES: u32 = 4;
+const AGAIN: Duration = Duration::from_millis(200);
+
 /// Lives through one fault. Heals it whatever happens once it was applied.
 pub async fn live<W: World + 'static>(run: Rc<Run<W>>, fault: ScheduledFault, begun: u64) {
     let at = begun + fault.at_ms * 1_000_000;
@@ -32,8 +36,8 @@ pub async fn live<W: World + 'static>(run: Rc<Run<W>>, fault: ScheduledFault, be
     let applied = run.world.apply(&injection).await;
     run.progress.fault(&fault, &injection.targets, applied.result);
     if fault.kind == FaultKind::Kill {
-        for node in injection.targets.iter().filter(|node| is_client(node)) {
-            run.recorder.client_killed(node, applied.at);
+        for node in applied.hit.iter().filter(|node| is_client(node)) {
+            run.recorder.client_killed(node, applied.at, run.experiment.clients);
         }
     }
     let start = json!({
@@ -59,22 +63,23 @@ async fn heal<W: World + 'static>(
         let process = run.recorder.live(|live| live.next_process(node, index, clients));
         injection.restart_as.insert(node.clone(), process);
     }
-    let mut healed = run.world.heal(injection).await;
-    for _ in 0..3 {
-        if healed.healed {
-            break;
-        }
-        run.env.sleep(Duration::from_millis(200)).await;
+    let (mut healed, mut tries) = (run.world.heal(injection).await, 1);
+    while !healed.healed && tries < TRIES {
+        run.env.sleep(AGAIN).await;
         healed = run.world.heal(injection).await;
+        tries += 1;
     }
     let result = finally(fault.kind, before, healed.fault.result);
-    let stop = json!({
+    let mut stop = json!({
         "fault": fault.id,
         "targets": injection.targets,
         "healed": healed.healed,
         "result": result,
         "evidence": healed.fault.evidence,
     });
+    if tries > 1 {
+        stop["tries"] = json!(tries);
+    }
     run.recorder.nemesis(healed.fault.at, &format!("stop-{}", fault.kind), stop);
     run.progress.healed(fault, healed.healed);
     if !healed.healed {
@@ -82,11 +87,14 @@ async fn heal<W: World + 'static>(
     }
 }
 
-/// A cut shows at its end whether it met anything; so does a clock that no process had at its beginning.
+/// A cut shows at its end whether it met anything; so does a clock that no process had at its beginning. What was not
+/// paused or killed at the beginning never was.
 fn finally(kind: FaultKind, before: FaultResult, after: FaultResult) -> FaultResult {
+    let at_once = matches!(kind, FaultKind::Pause | FaultKind::Kill);
     match (before, after) {
         (FaultResult::Failed, _) => FaultResult::Failed,
         (FaultResult::Installed, FaultResult::NoEffect) if kind == FaultKind::Clock => FaultResult::Installed,
+        (FaultResult::NoEffect, FaultResult::Installed) if at_once => FaultResult::NoEffect,
         (_, after) => after,
     }
 }

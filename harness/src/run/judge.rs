@@ -1,24 +1,22 @@
-//! From a run's files to its verdict.
+//! From a run's history to its verdict.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs::File,
-    io::{BufWriter, Write},
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use checkers::{
     checks::{self, CheckContext, PlannedFaults, RecipeTraits},
-    history::{self, History, ReadOptions, ResourceEntry},
+    history::{History, Process},
     verdict::{CheckResults, Verdict},
 };
-use reports::judgement::Judgement;
+use reports::{
+    judgement::{Expected, Judgement},
+    stalls::{Stall, Stalls},
+};
 
 use super::Outcome;
 use crate::{
-    error::{Error, Result},
+    error::Error,
     experiment::{Expectation, Experiment},
-    recorder::{HISTORY, RESOURCE},
+    help,
 };
 
 /// A run's history and what was said about it.
@@ -27,26 +25,6 @@ pub struct Judged {
     pub judgement: Judgement,
     /// In time order, with dense indexes.
     pub history: History,
-    /// What a reader should know about the files, such as a torn last line.
-    pub notes: Vec<String>,
-}
-
-/// Reads the files of a run, puts the history in time order and writes it back, and judges it.
-pub fn judge(
-    folder: &Path,
-    experiment: &Experiment,
-    outcome: &Outcome,
-    world: &str,
-    version: Option<String>,
-) -> Result<Judged> {
-    let (mut history, notes) = read_history(&folder.join(HISTORY))?;
-    history.sort();
-    history
-        .check_form()
-        .map_err(|error| Error::Data(format!("{}: {error}", folder.join(HISTORY).display())))?;
-    write_history(&folder.join(HISTORY), &history)?;
-    history.resource = read_resource(&folder.join(RESOURCE))?;
-    Ok(Judged { notes, ..judge_history(history, experiment, outcome, world, version) })
 }
 
 /// Judges a history that is in order and has the resource's log with it.
@@ -60,29 +38,44 @@ pub fn judge_history(
     let context = CheckContext {
         recipe: Some(RecipeTraits { token: experiment.recipe.has_token, ttl: experiment.recipe.has_ttl }),
         planned_faults: planned_faults(experiment),
+        reacquire: Some(experiment.recipe.reacquire()),
         drift_ns: 0,
     };
     let judged = checks::judge(&history, &context);
     let verdict = judged.verdict();
-    let judgement = Judgement {
+    let expectations = expectations(experiment, verdict, &judged.checks);
+    let mut judgement = Judgement {
         format: 1,
         verdict,
-        as_expected: as_expected(&experiment.expect, verdict, &judged.checks),
+        as_expected: as_expected(&expectations),
+        expectations,
         experiment: experiment.name.clone(),
         recipe: Some(experiment.recipe.name.to_string()),
         workload: Some(workload_name(experiment)),
         world: world.to_string(),
         version,
         seed: Some(experiment.seed),
+        running: false,
         stopped: outcome.stopped(),
         checks: judged.checks,
         not_applicable: judged.not_applicable,
+        help: Vec::new(),
         operations: judged.operations,
         grants: judged.grants,
         faults: judged.faults,
+        exits: judged.exits,
+        stalls: stalls(&history),
         phases_ms: outcome.phases_ms.clone(),
     };
-    Judged { judgement, history, notes: Vec::new() }
+    judgement.help = help::of_run(experiment, &judgement);
+    Judged { judgement, history }
+}
+
+/// What stood still, as the history tells it.
+pub fn stalls(history: &History) -> Stalls {
+    let nemesis = history.rows().filter(|row| row.process() == Process::Nemesis);
+    let told: Vec<Stall> = nemesis.filter_map(|row| Stall::told_by(&row.to_event())).collect();
+    Stalls::new(&told)
 }
 
 /// The schedule's faults by kind and target.
@@ -107,49 +100,29 @@ impl Outcome {
     }
 }
 
-/// Reads a history of our own format.
-pub fn read_history(path: &Path) -> Result<(History, Vec<String>)> {
-    let wrong = |error: history::ReadError| Error::Data(format!("{}: {error}", path.display()));
-    let file = File::open(path)
-        .map_err(|error| Error::Data(format!("failed to read the history {}: {error}", path.display())))?;
-    let history = history::jsonl::read(file, &ReadOptions::default()).map_err(wrong)?;
-    let notes = history.notes.iter().map(|note| format!("{}: {note}", path.display())).collect();
-    Ok((history, notes))
-}
-
-/// Reads the resource's log; a missing one is an empty one.
-pub fn read_resource(path: &Path) -> Result<Vec<ResourceEntry>> {
-    match File::open(path) {
-        Ok(file) => history::jsonl::read_resource(file)
-            .map_err(|error| Error::Data(format!("{}: {error}", path.display()))),
-        Err(_) => Ok(Vec::new()),
-    }
-}
-
-/// Beside the old file first, then in its place: a history is never half written.
-fn write_history(path: &Path, history: &History) -> Result<()> {
-    let failed =
-        |error: std::io::Error| Error::Harness(format!("failed to write {}: {error}", path.display()));
-    let fresh = path.with_extension("jsonl.new");
-    let mut file = BufWriter::new(File::create(&fresh).map_err(failed)?);
-    history::jsonl::write(&mut file, history.events()).and_then(|()| file.flush()).map_err(failed)?;
-    std::fs::rename(&fresh, path).map_err(failed)
+/// What was expected, and whether it came. A check that does not apply says nothing, so it meets no expectation but
+/// `any`.
+pub fn expectations(
+    experiment: &Experiment,
+    verdict: Verdict,
+    checks: &CheckResults,
+) -> BTreeMap<String, Expected> {
+    let said = |name: &str| match name {
+        "verdict" => Some(verdict),
+        // It is judged only where a server ended by itself.
+        "crash" => Some(checks.get("crash").map_or(Verdict::Valid, |check| check.verdict)),
+        name => checks.get(name).map(|check| check.verdict),
+    };
+    let expected = experiment.expect.iter().map(|(name, what)| {
+        let met = said(name).map_or(*what == Expectation::Any, |said| what.is_met_by(said));
+        (name.clone(), Expected { expected: what.name().to_owned(), met })
+    });
+    expected.collect()
 }
 
 /// Whether everything expected came; `None` when nothing was.
-fn as_expected(
-    expect: &BTreeMap<String, Expectation>,
-    verdict: Verdict,
-    checks: &CheckResults,
-) -> Option<bool> {
-    if expect.is_empty() {
-        return None;
-    }
-    Some(expect.iter().all(|(name, what)| match name.as_str() {
-        "verdict" => what.is_met_by(verdict),
-        // A check that does not apply says nothing, so it meets no expectation but `any`.
-        name => checks.get(name).map_or(*what == Expectation::Any, |check| what.is_met_by(check.verdict)),
-    }))
+pub(super) fn as_expected(expectations: &BTreeMap<String, Expected>) -> Option<bool> {
+    (!expectations.is_empty()).then(|| expectations.values().all(|expected| expected.met))
 }
 
 fn workload_name(experiment: &Experiment) -> String {

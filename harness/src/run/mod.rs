@@ -3,8 +3,10 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod fault;
+mod files;
 mod judge;
 pub mod progress;
+mod settled;
 mod stop;
 
 use std::{
@@ -19,8 +21,10 @@ use serde_json::json;
 use workloads::{env::Env, workload::Phase};
 
 pub use self::{
-    judge::{Judged, judge, judge_history, read_history, read_resource},
+    files::{Files, read_resource, write_history},
+    judge::{Judged, expectations, judge_history, stalls},
     progress::{Progress, Silent},
+    settled::judge_unfinished,
     stop::{Interrupts, Stop},
 };
 use crate::{
@@ -62,8 +66,14 @@ pub struct Run<W> {
     /// Clients were told to stop: their processes may end.
     finishing: Cell<bool>,
     failure: RefCell<Option<Error>>,
+    /// Until when the user was told that something stood still.
+    shown_still: Cell<u64>,
+    /// The world is out of reach.
+    lost: Cell<bool>,
 }
 
+/// A stall that the user is told of at once, in nanoseconds.
+const LONG: u64 = 1_000_000_000;
 /// What clients get to finish beside what their own operations may take: to hear of it, and to tell.
 const NOTICE: Duration = Duration::from_secs(4);
 /// How often the loop looks whether something has come about.
@@ -89,6 +99,8 @@ impl<W: World + 'static> Run<W> {
             ended: Cell::new(0),
             finishing: Cell::new(false),
             failure: RefCell::default(),
+            shown_still: Cell::new(0),
+            lost: Cell::new(false),
         })
     }
 
@@ -128,7 +140,10 @@ impl<W: World + 'static> Run<W> {
         });
         let provisioned = self.stop.or(self.world.provision(&self.experiment, sink)).await;
         let Some(nodes) = provisioned else { return Ok(()) };
-        *self.nodes.borrow_mut() = nodes?;
+        let nodes = nodes?;
+        let Some(works) = self.stop.or(self.world.preflight()).await else { return Ok(()) };
+        works?;
+        *self.nodes.borrow_mut() = nodes;
         Ok(())
     }
 
@@ -165,6 +180,10 @@ impl<W: World + 'static> Run<W> {
             }
             round += 1;
         }
+        if self.over() {
+            // Faults that wait for their time, or for their end.
+            self.stop.end_waits();
+        }
     }
 
     /// After the last heal every lock must be granted again within TTL + bound.
@@ -180,8 +199,9 @@ impl<W: World + 'static> Run<W> {
             self.world.advance(Phase::Liveness).await;
         }
         // A little longer: a lock counts as stuck only once its time is over, and virtual time is exact.
-        let end = begun + (ttl + bound + LOOK).as_nanos() as u64;
-        while self.env.now() < end
+        let limit = ttl + bound + LOOK;
+        let patience = Patience::begin(self);
+        while patience.lasts(limit)
             && !self.over()
             && !self.recorder.live(|live| live.all_granted_since(begun))
         {
@@ -196,14 +216,14 @@ impl<W: World + 'static> Run<W> {
         self.recorder.nemesis(self.env.now(), "phase", phase("end"));
         self.finishing.set(true);
         self.world.advance(Phase::Stop).await;
-        let begun = self.env.now();
+        let patience = Patience::begin(self);
         let limit = self.experiment.rates.finish_limit(self.experiment.ttl) + NOTICE;
-        let in_time = || Duration::from_nanos(self.env.now() - begun) < limit;
         let clients = self.nodes.borrow().clients.len();
-        while self.ended.get() < clients && in_time() && !self.stop.is_forced() {
+        let gives_up = || self.stop.is_forced() || self.lost.get();
+        while self.ended.get() < clients && patience.lasts(limit) && !gives_up() {
             self.env.sleep(LOOK).await;
         }
-        if self.ended.get() < clients && !self.stop.is_forced() {
+        if self.ended.get() < clients && !gives_up() {
             self.fail(format!(
                 "{} of {clients} clients did not finish within {limit:?}",
                 clients - self.ended.get()
@@ -216,8 +236,32 @@ impl<W: World + 'static> Run<W> {
             WorldEvent::History(event) => self.recorder.record(event),
             WorldEvent::Resource(entry) => self.recorder.resource(entry),
             WorldEvent::ClientEnded(_) => self.ended.set(self.ended.get() + 1),
+            WorldEvent::Stalled { node, from, to } => self.stalled(&node, from, to),
             WorldEvent::Exited(node, status) => self.exited(&node, &status),
+            WorldEvent::Gone(node, why) => {
+                self.recorder.client_lost(&node, self.experiment.clients);
+                self.fail(why);
+            }
             WorldEvent::Failed(why) => self.fail(why),
+            WorldEvent::Lost(why) => self.lost(why),
+        }
+    }
+
+    /// While nodes are made whoever makes them says so.
+    fn lost(&self, why: String) {
+        self.lost.set(true);
+        if !self.nodes.borrow().clients.is_empty() {
+            self.fail(why);
+        }
+    }
+
+    /// Told once it is over, and so late among the events: they are put in order at the end.
+    fn stalled(&self, node: &str, from: u64, to: u64) {
+        let value = json!({ "node": node, "from_ns": from, "to_ns": to });
+        self.recorder.nemesis(to, "stall", value);
+        // When the whole machine stood still everybody says so.
+        if to - from >= LONG && from >= self.shown_still.replace(self.shown_still.get().max(to)) {
+            self.progress.stalled(node, Duration::from_nanos(to - from));
         }
     }
 
@@ -226,9 +270,15 @@ impl<W: World + 'static> Run<W> {
         if self.finishing.get() && node.starts_with('c') {
             return;
         }
-        let value = json!({ "node": node, "status": status });
+        let role = match node.as_bytes().first() {
+            Some(b's') => "server",
+            Some(b'c') => "client",
+            _ => "resource",
+        };
+        let value = json!({ "node": node, "status": status, "role": role });
         self.recorder.nemesis(self.env.now(), "exit", value);
-        if !node.starts_with('s') {
+        if role != "server" {
+            self.recorder.client_lost(node, self.experiment.clients);
             self.fail(format!("the process of {node} ended by itself: {status}"));
         }
     }
@@ -250,6 +300,24 @@ impl<W: World + 'static> Run<W> {
     /// Whether to go on to the end without waiting for anything.
     fn over(&self) -> bool {
         self.stop.is_requested() || self.failure.borrow().is_some() || self.recorder.failure().is_some()
+    }
+}
+
+/// Measures a limit of the run loop's own. Time in which the harness itself stood still does not count.
+struct Patience<'a, W> {
+    run: &'a Run<W>,
+    begun: u64,
+    stood_still: Duration,
+}
+
+impl<'a, W: World + 'static> Patience<'a, W> {
+    fn begin(run: &'a Run<W>) -> Patience<'a, W> {
+        Patience { run, begun: run.env.now(), stood_still: run.world.stood_still() }
+    }
+
+    fn lasts(&self, limit: Duration) -> bool {
+        let still = self.run.world.stood_still().saturating_sub(self.stood_still);
+        Duration::from_nanos(self.run.env.now() - self.begun) < limit + still
     }
 }
 

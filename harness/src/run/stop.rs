@@ -34,17 +34,23 @@ impl Interrupts {
 
 /// A request to stop, shared by everything in a run.
 #[derive(Clone, Default)]
-pub struct Stop(Rc<(Cell<u32>, Notify, Interrupts)>);
+pub struct Stop(Rc<(Cell<u32>, Notify, Interrupts, Cell<bool>)>);
 
 impl Stop {
     /// One that also obeys interrupts from another thread. They are seen when somebody looks; the run loop looks often.
     pub fn by(interrupts: Interrupts) -> Stop {
-        Stop(Rc::new((Cell::default(), Notify::default(), interrupts)))
+        Stop(Rc::new((Cell::default(), Notify::default(), interrupts, Cell::default())))
     }
 
     /// Asks to stop; asked again, forces.
     pub fn request(&self) {
         self.0.0.set(self.0.0.get() + 1);
+        self.0.1.notify_waiters();
+    }
+
+    /// Ends every wait as a request does, though nobody asked: there is nothing left to wait for.
+    pub fn end_waits(&self) {
+        self.0.3.set(true);
         self.0.1.notify_waiters();
     }
 
@@ -68,21 +74,25 @@ impl Stop {
         self.0.0.get()
     }
 
-    /// Completes once it is asked to stop.
-    pub async fn requested(&self) {
-        while !self.is_requested() {
+    /// Completes once waits are over.
+    async fn waits_over(&self) {
+        while !self.ends_waits() {
             self.0.1.notified().await;
         }
     }
 
+    fn ends_waits(&self) -> bool {
+        self.is_requested() || self.0.3.get()
+    }
+
     /// Runs `future`, unless the stop comes first: then `None`, and what it was doing is dropped.
     pub async fn or<T>(&self, future: impl Future<Output = T>) -> Option<T> {
-        if self.is_requested() {
+        if self.ends_waits() {
             return None;
         }
         let future = std::pin::pin!(future);
-        let requested = std::pin::pin!(self.requested());
-        match futures_util::future::select(future, requested).await {
+        let over = std::pin::pin!(self.waits_over());
+        match futures_util::future::select(future, over).await {
             futures_util::future::Either::Left((value, _)) => Some(value),
             futures_util::future::Either::Right(_) => None,
         }

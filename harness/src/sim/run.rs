@@ -54,6 +54,9 @@ pub fn simulate(
     let mut facts = crate::world::World::facts(&*world);
     facts.insert("trace".into(), json!(format!("{trace:016x}")));
     facts.insert("virtual_ms".into(), json!(sim.now() / 1_000_000));
+    if sim.messages_left_out() > 0 {
+        facts.insert("messages_left_out".into(), json!(sim.messages_left_out()));
+    }
     let origin = sim.now() - EnvApi::now(&sim.harness());
     let mut messages: Vec<Message> = Vec::new();
     for arrow in sim.take_messages().into_iter().filter(|arrow| arrow.sent >= origin) {

@@ -111,10 +111,27 @@ impl System {
 impl Family {
     /// The port that clients use.
     pub fn port(self) -> u16 {
+        self.client_ports()[0]
+    }
+
+    /// The ports at which clients use a server.
+    pub fn client_ports(self) -> &'static [u16] {
         match self {
-            Family::Redis | Family::Sentinel => 6379,
-            Family::Etcd => 2379,
-            Family::Zookeeper => 2181,
+            Family::Redis => &[6379],
+            Family::Sentinel => &[6379, sentinel::PORT],
+            Family::Etcd => &[2379],
+            Family::Zookeeper => &[2181],
+        }
+    }
+
+    /// The ports at which every server is used by the others; none where they know nothing of each other.
+    pub fn peer_ports(self) -> &'static [u16] {
+        match self {
+            Family::Redis => &[],
+            Family::Sentinel => &[6379, sentinel::PORT],
+            Family::Etcd => &[2379, 2380],
+            // Followers also use 2888, at which the leader alone listens.
+            Family::Zookeeper => &[2181, 3888],
         }
     }
 

@@ -8,9 +8,11 @@ use async_trait::async_trait;
 use checkers::history::{Event, ResourceEntry};
 use nemesis::{
     evidence::{Evidence, FaultResult},
+    kind::FaultKind,
     partition::Cut,
     schedule::ScheduledFault,
 };
+pub use reports::stalls::HARNESS;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use workloads::{
@@ -28,10 +30,24 @@ pub enum WorldEvent {
     Resource(ResourceEntry),
     /// A client finished, as it was told to.
     ClientEnded(String),
+    /// A node, or the harness itself under the name [`HARNESS`], stood still; nanoseconds since the run began. May come
+    /// long after other events of that time.
+    Stalled {
+        /// Which.
+        node: String,
+        /// When a tick was due.
+        from: u64,
+        /// When it came.
+        to: u64,
+    },
     /// A node's process ended though no fault killed it.
     Exited(String, String),
-    /// Something that must not happen: a node ended by itself, an agent said nonsense.
+    /// A node is gone, with all that ran there; why, in words. Comes after everything that was heard of it.
+    Gone(String, String),
+    /// Something that must not happen: an agent said nonsense.
     Failed(String),
+    /// The whole world is out of reach: nobody answers any more.
+    Lost(String),
 }
 
 /// Takes a world's events.
@@ -70,6 +86,8 @@ pub struct Applied {
     pub result: FaultResult,
     /// What shows it.
     pub evidence: Evidence,
+    /// The nodes on which it is known to have taken effect, also where the whole of it failed.
+    pub hit: Vec<String>,
 }
 
 /// What came of a heal.
@@ -88,6 +106,9 @@ pub trait World {
     fn env(&self) -> Env;
     /// Makes all nodes, starts the servers and the resource, and returns once each server has really been used.
     async fn provision(&self, experiment: &Experiment, sink: WorldSink) -> Result<Nodes>;
+    /// Whether every client reaches every server and the resource, and servers each other where they must, from where
+    /// they are: a network that never worked must give no verdict.
+    async fn preflight(&self) -> Result<()>;
     /// The run begins: its clock is 0 now.
     async fn begin(&self) -> Result<()>;
     /// Starts all clients.
@@ -98,12 +119,17 @@ pub trait World {
     async fn leader(&self) -> Option<String>;
     /// Applies a fault.
     async fn apply(&self, injection: &Injection) -> Applied;
-    /// Removes a fault; may be called again.
+    /// Removes a fault. Called again, it does what is left to do, and its evidence is that of all calls.
     async fn heal(&self, injection: &Injection) -> Healed;
     /// What a reader needs to trust or repeat the run: images, versions, kernel.
     fn facts(&self) -> Map<String, Value>;
     /// Logs by node.
     fn logs(&self) -> BTreeMap<String, Vec<u8>>;
+    /// For how long the harness itself has stood still until now: its own limits are to be extended by that much. Never
+    /// in virtual time.
+    fn stood_still(&self) -> Duration {
+        Duration::ZERO
+    }
     /// Removes everything of this run.
     async fn teardown(&self) -> Result<()>;
 }
@@ -130,6 +156,20 @@ pub fn client_configs(
         })
         .collect()
 }
+
+/// Whether the evidence of one node shows that a fault touched it. Of a cut only what its end shows does.
+pub fn touched(kind: FaultKind, shown: &Value) -> bool {
+    let shown = shown.get("after").unwrap_or(shown);
+    let a_process = || shown["pids"].as_array().is_some_and(|pids| !pids.is_empty());
+    match kind {
+        FaultKind::Partition => shown.get("error").is_none() && shown["packets"].as_u64() != Some(0),
+        FaultKind::Pause | FaultKind::Clock => a_process(),
+        FaultKind::Kill => shown.get("signal").is_some(),
+    }
+}
+
+/// Evidence of the heal of a kill that failed.
+pub const RUNS: &str = "its process ran already";
 
 /// How long an agent or a probe may take for anything that is quick when all is well.
 pub const SHORT: Duration = Duration::from_secs(10);

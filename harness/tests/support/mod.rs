@@ -1,8 +1,12 @@
 //! What the tests on real servers share.
 #![expect(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod agent;
+pub mod harness;
+pub mod proxy;
+
 use std::{
-    fs::File,
+    fs::{self, File},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
@@ -175,6 +179,25 @@ pub fn left(harness: u32) -> Vec<String> {
         "--format",
         "{{.Name}} {{.Label \"fencepost.owner\"}}",
     ]);
-    let owned = |line: &&str| line.split('/').rev().nth(1) == Some(&harness.to_string());
+    // The label is host/boot/pid/start/namespace.
+    let owned = |line: &&str| line.split('/').nth(2) == Some(&harness.to_string());
     containers.lines().chain(networks.lines()).filter(owned).map(str::to_string).collect()
+}
+
+/// Processes on this machine whose control group or arguments name one of these.
+pub fn processes(names: &[String]) -> Vec<String> {
+    let read = |entry: &Path, file: &str| fs::read_to_string(entry.join(file)).unwrap_or_default();
+    let entries = fs::read_dir("/proc").expect("/proc is there").flatten().map(|entry| entry.path());
+    entries
+        .filter(|entry| entry.file_name().is_some_and(|name| name.to_string_lossy().parse::<u32>().is_ok()))
+        .map(|entry| {
+            format!(
+                "{} {} {}",
+                entry.display(),
+                read(&entry, "cgroup"),
+                read(&entry, "cmdline").replace('\0', " ")
+            )
+        })
+        .filter(|process| names.iter().any(|name| process.contains(name.as_str())))
+        .collect()
 }

@@ -78,14 +78,18 @@ pub fn remove(pid: i32) -> Result<Observed, ClockError> {
     verified(pid, 0)
 }
 
-/// Starts a program whose wall clock is moved before its first instruction.
+/// Starts a program whose wall clock is moved before its first instruction. If that fails, it is killed and reaped.
 pub fn spawn(mut command: Command, offset_ns: i64) -> Result<Child, ClockError> {
     // SAFETY: between fork and exec this makes one system call.
     unsafe { command.pre_exec(|| ptrace::traceme().map_err(io::Error::from)) };
-    let child = command.spawn()?;
+    let mut child = command.spawn()?;
     let pid = child.id() as i32;
-    let tracee = Tracee::adopt(pid)?;
-    patch(&Image::open(pid)?, &tracee, pid, offset_ns)?;
+    let patched = Tracee::adopt(pid).and_then(|tracee| patch(&Image::open(pid)?, &tracee, pid, offset_ns));
+    if let Err(error) = patched {
+        // Both fail only where it has ended by itself and somebody else has reaped it.
+        let _ = child.kill().and_then(|()| child.wait());
+        return Err(error);
+    }
     Ok(child)
 }
 

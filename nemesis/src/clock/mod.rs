@@ -120,20 +120,19 @@ pub fn restore_tree(pid: i32) -> Result<Evidence, ClockError> {
     Ok(evidence(0, &in_tree(pid, remove)?))
 }
 
-/// Does something to `pid` and each of its descendants, passing over descendants that end meanwhile.
+/// Does something to `pid` and each of its descendants, passing over descendants that end meanwhile. One that fails
+/// keeps it from none of the others.
 fn in_tree(
     pid: i32,
     act: impl Fn(i32) -> Result<Observed, ClockError>,
 ) -> Result<Vec<(i32, Observed)>, ClockError> {
-    let mut done = Vec::new();
-    for member in process::tree(pid) {
-        match act(member) {
-            Ok(observed) => done.push((member, observed)),
-            Err(_) if member != pid && process::stat(member).is_none_or(|stat| stat.state == 'Z') => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(done)
+    let tried: Vec<_> = process::tree(pid).into_iter().map(|member| (member, act(member))).collect();
+    let ended = |member: i32| process::stat(member).is_none_or(|stat| stat.state == 'Z');
+    let done = tried.into_iter().filter_map(|(member, tried)| match tried {
+        Err(_) if member != pid && ended(member) => None,
+        tried => Some(tried.map(|observed| (member, observed))),
+    });
+    done.collect()
 }
 
 fn evidence(offset_ns: i64, observed: &[(i32, Observed)]) -> Evidence {

@@ -2,7 +2,7 @@
 //!
 //! Evidence: the offset read back from the process' own clock. Monotonic time is untouched.
 
-use super::{KindInfo, NODES};
+use super::KindInfo;
 use crate::{draw::Draw, duration::OffsetRange, target::Target};
 
 pub(super) static INFO: KindInfo = KindInfo {
@@ -12,7 +12,17 @@ pub(super) static INFO: KindInfo = KindInfo {
     about: "The wall clock jumps by an offset (`by`), and back at the end. By default among a server's jumps there \
             is one forward by the TTL or more.",
     default_target: Target::Server,
-    targets: &NODES,
+    targets: &[
+        Target::Server,
+        Target::Leader,
+        Target::Holder,
+        Target::Waiter,
+        Target::Client,
+        Target::Any,
+        Target::Minority,
+        Target::Majority,
+        Target::All,
+    ],
     every_ttl_percent: (250, 400),
     lasts_ttl_percent: (100, 200),
 };
@@ -29,7 +39,12 @@ pub(crate) fn draw_offset_ms(
     draw: &mut Draw,
 ) -> i64 {
     if let Some(range) = given {
-        return draw.between_signed(range.from_ms, range.to_ms);
+        return match draw.between_signed(range.from_ms, range.to_ms) {
+            // No jump at all is no fault.
+            0 if range.to_ms != 0 => range.to_ms,
+            0 => range.from_ms,
+            by_ms => by_ms,
+        };
     }
     let (big, forward) = (draw.below(2) == 0, draw.below(2) == 0);
     if target.may_be_server() && (nth == 0 || big) {

@@ -1,9 +1,13 @@
 //! Kill: SIGKILL to the node's process and its descendants; it is started again at the heal.
 //!
 //! Evidence: the old pid is gone and the new one differs. A killed client has crashed: its process number is retired.
+//! Target `rolling` takes the servers in turn, each back before the next goes, and soon enough that a majority has been
+//! started again within a TTL: a restart for maintenance as it is usually done. Servers that keep the lock in memory
+//! forget it one by one, though no majority is ever down.
+//!
 //! The protected resource is no target: its registers live in memory, and their loss would look like the lock's fault.
 
-use super::{KindInfo, NODES};
+use super::KindInfo;
 use crate::target::Target;
 
 pub(super) static INFO: KindInfo = KindInfo {
@@ -12,7 +16,23 @@ pub(super) static INFO: KindInfo = KindInfo {
     colour: "#e5534b",
     about: "The process dies (SIGKILL) and is started again at the end. A killed client has crashed.",
     default_target: Target::Server,
-    targets: &NODES,
+    targets: &[
+        Target::Server,
+        Target::Leader,
+        Target::Holder,
+        Target::Waiter,
+        Target::Client,
+        Target::Any,
+        Target::Minority,
+        Target::Majority,
+        Target::All,
+        Target::Rolling,
+    ],
     every_ttl_percent: (250, 400),
     lasts_ttl_percent: (50, 150),
 };
+
+/// Rolling: from one server's end to the next one's, in hundredths of the TTL. Three of them fit into a TTL.
+pub(super) const ROLLING_EVERY_PERCENT: (u64, u64) = (25, 35);
+/// Rolling: how long each is down, in hundredths of the TTL.
+pub(super) const ROLLING_LASTS_PERCENT: (u64, u64) = (5, 15);

@@ -45,19 +45,6 @@ pub struct KindInfo {
     pub lasts_ttl_percent: (u64, u64),
 }
 
-/// Whom a fault can hit that hits single nodes: any but the protected resource.
-const NODES: [Target; 9] = [
-    Target::Server,
-    Target::Leader,
-    Target::Holder,
-    Target::Waiter,
-    Target::Client,
-    Target::Any,
-    Target::Minority,
-    Target::Majority,
-    Target::All,
-];
-
 impl FaultKind {
     /// All kinds.
     pub const ALL: [FaultKind; 4] =
@@ -91,14 +78,16 @@ impl FaultKind {
         })
     }
 
-    /// Default time from one start to the next for this TTL.
-    pub fn every(self, ttl_ms: u64) -> DurationRange {
-        percent(self.info().every_ttl_percent, ttl_ms)
+    /// Default time from one start to the next for this target and TTL.
+    pub fn every(self, target: &Target, ttl_ms: u64) -> DurationRange {
+        let rolling = *target == Target::Rolling;
+        percent(if rolling { kill::ROLLING_EVERY_PERCENT } else { self.info().every_ttl_percent }, ttl_ms)
     }
 
-    /// Default length for this TTL.
-    pub fn lasts(self, ttl_ms: u64) -> DurationRange {
-        percent(self.info().lasts_ttl_percent, ttl_ms)
+    /// Default length for this target and TTL.
+    pub fn lasts(self, target: &Target, ttl_ms: u64) -> DurationRange {
+        let rolling = *target == Target::Rolling;
+        percent(if rolling { kill::ROLLING_LASTS_PERCENT } else { self.info().lasts_ttl_percent }, ttl_ms)
     }
 }
 
@@ -167,7 +156,10 @@ mod tests {
             assert_eq!(kind.name().parse(), Ok(kind));
             assert_eq!(kind.check_target(&kind.info().default_target), Ok(()));
             assert!(kind.info().colour.len() == 7 && kind.info().colour.starts_with('#'));
-            assert!(kind.every(2000).from_ms > kind.lasts(2000).to_ms, "{kind} would run into itself");
+            for target in kind.info().targets {
+                let (every, lasts) = (kind.every(target, 2000), kind.lasts(target, 2000));
+                assert!(every.from_ms > lasts.to_ms, "{kind}:{target} would run into itself");
+            }
         }
     }
 
@@ -176,7 +168,7 @@ mod tests {
         assert_eq!(
             FaultKind::Kill.check_target(&Target::Resource).unwrap_err().to_string(),
             "`kill` cannot hit `resource`: use one of server, leader, holder, waiter, client, any, minority, \
-             majority, all or a node such as s2 or c1"
+             majority, all, rolling or a node such as s2 or c1"
         );
         assert_eq!(
             "puase".parse::<FaultKind>().unwrap_err().to_string(),

@@ -75,6 +75,18 @@ pub enum PlanError {
         /// What is wrong, and what would be right.
         reason: String,
     },
+    /// More faults than a run can tell of.
+    #[error(
+        "{kind}: more than {} faults do not fit into one run, and this one is {} long: make `every` longer or the run shorter",
+        FAULTS_MAX,
+        format_ms(*run_ms)
+    )]
+    TooMany {
+        /// Which kind.
+        kind: FaultKind,
+        /// The run's length in milliseconds.
+        run_ms: u64,
+    },
     /// A fault does not fit into the run.
     #[error(
         "a {kind} of {} does not fit into a run of {}: make the run longer or the fault shorter",
@@ -91,6 +103,9 @@ pub enum PlanError {
     },
 }
 
+/// Most faults of one run: all that are usual, for a day.
+pub(crate) const FAULTS_MAX: usize = 60_000;
+
 impl Plan {
     /// Fails on the first specification that makes no sense.
     pub fn check(&self) -> Result<(), PlanError> {
@@ -101,8 +116,8 @@ impl Plan {
     /// partition's `from`) stays open.
     pub fn resolved(&self, ttl_ms: u64) -> Plan {
         let resolve = |spec: &FaultSpec| FaultSpec {
-            every: Some(spec.every.unwrap_or_else(|| spec.kind.every(ttl_ms))),
-            lasts: Some(spec.lasts.unwrap_or_else(|| spec.kind.lasts(ttl_ms))),
+            every: Some(spec.every.unwrap_or_else(|| spec.kind.every(&spec.target, ttl_ms))),
+            lasts: Some(spec.lasts.unwrap_or_else(|| spec.kind.lasts(&spec.target, ttl_ms))),
             ..spec.clone()
         };
         Plan { faults: self.faults.iter().map(resolve).collect() }

@@ -74,8 +74,8 @@ pub struct PartitionTable {
     /// Servers: from `all`, `servers` or `clients`.
     pub from: Option<From>,
     /// The sides, as lists of nodes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub groups: Vec<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<Vec<String>>>,
 }
 
 /// `[faults.clock]`
@@ -105,11 +105,11 @@ impl TryFrom<FaultsTable> for Plan {
         let pauses = table.pause.0.into_iter().map(|t| spec(FaultKind::Pause, t.target, t.every, t.lasts));
         let kills = table.kill.0.into_iter().map(|t| spec(FaultKind::Kill, t.target, t.every, t.lasts));
         let partitions = table.partition.0.into_iter().map(|t| {
-            let groups = (!t.groups.is_empty()).then_some(Target::Groups);
+            let groups = t.groups.is_some().then_some(Target::Groups);
             FaultSpec {
                 direction: t.direction,
                 from: t.from,
-                groups: t.groups,
+                groups: t.groups.unwrap_or_default(),
                 ..spec(FaultKind::Partition, t.target.or(groups), t.every, t.lasts)
             }
         });
@@ -133,6 +133,7 @@ impl std::convert::From<Plan> for FaultsTable {
                 FaultKind::Pause => table.pause.0.push(PauseTable { target, every, lasts }),
                 FaultKind::Kill => table.kill.0.push(KillTable { target, every, lasts }),
                 FaultKind::Partition => {
+                    let groups = (!groups.is_empty()).then_some(groups);
                     table.partition.0.push(PartitionTable { target, every, lasts, direction, from, groups });
                 }
                 FaultKind::Clock => table.clock.0.push(ClockTable { target, every, lasts, by }),
@@ -229,6 +230,8 @@ mod tests {
                 .unwrap_err()
                 .contains("`s1` is in two groups")
         );
+        let none = read("[partition]\ngroups = []\n").unwrap_err();
+        assert!(none.contains("target `groups` needs at least two"), "{none}");
         assert!(read("[pause]\nlasts = \"0s\"\n").unwrap_err().contains("`lasts` must be above 0"));
     }
 }

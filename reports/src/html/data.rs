@@ -9,6 +9,8 @@
 //! | `ops` | `[lane, process, f, start, duration or -1, outcome 0 ok 1 fail 2 info 3 open, invoke index or -1, complete index or -1, asked, got, error or -1]` |
 //! | `holds` | `[lane, operation, lock, token or null, start, duration, promised duration or -1, ending in words, 1 if it noticed a loss]` |
 //! | `faults` | `[id, kind, lanes, start, end or -1, result, healed, evidence]` |
+//! | `stalls` | `[lane or -1 for the harness, start, end]` |
+//! | `exits` | servers that ended by themselves: `[lane, time, how]` |
 //! | `violations` | `[check, text, start, end, overlap ms or -1, operations, faults, indexes]` |
 //! | `lost` | writes that the damage check says are lost: the first operation of each of its violations |
 //! | `served` | what the resource logged of a write: `[operation, seq, unfenced base, took, fenced base, took]` |
@@ -19,9 +21,10 @@ use checkers::{
     checks::Ending,
     history::{Event, ResourceEntry, ResourceOp},
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use crate::{
+    plain,
     run::RunData,
     timeline::{Hold, LaneKind, Operation, Outcome, Timeline},
     violations::{Numbered, numbered},
@@ -57,6 +60,13 @@ pub(super) fn embed(run: &RunData, timeline: &Timeline) -> String {
             let end = fault.end_ns.map_or(json!(-1), Value::from);
             json!([fault.id, fault.kind, lanes, fault.start_ns, end, fault.result, fault.healed, fault.evidence])
         }).collect::<Vec<_>>(),
+        "stalls": timeline.stalls.iter().map(|stall| {
+            let lane = timeline.lane_of(&stall.node).map_or(json!(-1), Value::from);
+            json!([lane, stall.from_ns, stall.to_ns])
+        }).collect::<Vec<_>>(),
+        "exits": run.judgement.exits.iter().filter_map(|exit| {
+            Some(json!([timeline.lane_of(&exit.node)?, exit.at_ns, exit.status]))
+        }).collect::<Vec<_>>(),
         "violations": violations.iter().zip(&named).map(|(violation, ops)| of_violation(violation, ops)).collect::<Vec<_>>(),
         "lost": violations.iter().zip(&named).filter(|(v, _)| v.check == "damage").filter_map(|(_, ops)| ops.first())
             .collect::<Vec<_>>(),
@@ -70,9 +80,9 @@ pub(super) fn embed(run: &RunData, timeline: &Timeline) -> String {
     script_safe(&data.to_string())
 }
 
-/// `<` is what ends a script element or opens a comment; the separators end a line in old JavaScript.
+/// `<` is what ends a script element or opens a comment.
 fn script_safe(json: &str) -> String {
-    json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    plain::json(&json.replace('<', "\\u003c")).into_owned()
 }
 
 fn operations_of(timeline: &Timeline, violation: &Numbered) -> Vec<usize> {
@@ -88,6 +98,7 @@ fn hold(hold: &Hold) -> Value {
     let ending = match hold.ending {
         Ending::Released => "given back",
         Ending::Lapsed => "lapsed: the client noticed",
+        Ending::Deadline => "its deadline passed",
         Ending::Refused => "a renewal was refused",
         Ending::Reacquired => "asked for again",
         Ending::Retired => "given up after an unclear outcome",
@@ -99,7 +110,7 @@ fn hold(hold: &Hold) -> Value {
         hold.lane,
         hold.operation,
         hold.lock,
-        hold.token,
+        hold.token.and_then(Number::from_i128),
         hold.start_ns,
         length,
         promised,

@@ -9,7 +9,7 @@ mod sections;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::{
-    messages,
+    messages, plain,
     plots::{self, PlotError},
     run::RunData,
     timeline::{LaneKind, Timeline},
@@ -74,7 +74,8 @@ pub fn render(run: &RunData) -> Result<String, PlotError> {
             }
         }
     };
-    Ok(page.into_string())
+    // What is shown by the script is escaped as JSON already.
+    Ok(plain::document(&page.into_string()).into_owned())
 }
 
 /// The timeline's frame. The script fills it.
@@ -88,6 +89,8 @@ fn drawing(run: &RunData, timeline: &Timeline) -> Markup {
             data-holds=(timeline.holds.len())
             data-overlaps=(overlaps)
             data-faults=(run.judgement.faults.len())
+            data-stalls=(timeline.stalls.len())
+            data-exits=(run.judgement.exits.len())
             data-operations=(timeline.operations.len()) {
             div.bar {
                 h2 { "Timeline" }

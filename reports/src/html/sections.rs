@@ -2,7 +2,7 @@ use checkers::verdict::{CheckResult, Verdict};
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
-use crate::{headline, latency, run::RunData, timeline::Timeline, violations::numbered, words};
+use crate::{exits, headline, latency, run::RunData, timeline::Timeline, violations::numbered, words};
 
 /// Verdict, headline, what ran where. Availability only informs, so it neither held nor broke.
 pub(super) fn top(run: &RunData) -> Markup {
@@ -29,7 +29,7 @@ pub(super) fn top(run: &RunData) -> Markup {
                     None => {},
                 }
             }
-            @if let Some(stopped) = &judgement.stopped { p.warn { "The run ended early: " (stopped) } }
+            @if let Some(unfinished) = words::unfinished(judgement) { p.warn { (unfinished) } }
         }
     }
 }
@@ -55,9 +55,17 @@ pub(super) fn violations(run: &RunData) -> Markup {
                         }
                     }
                 }
+                (help(run))
             }
+        } @else if !run.judgement.help.is_empty() {
+            section #violations { (help(run)) }
         }
     }
+}
+
+/// What the recipe never promised, and what would have prevented it.
+fn help(run: &RunData) -> Markup {
+    html! { @for line in words::help(&run.judgement) { p.help { (line) } } }
 }
 
 /// Each check with what it promises.
@@ -74,7 +82,7 @@ pub(super) fn checks(run: &RunData) -> Markup {
                             td { (badge(result.verdict)) }
                             td.n { (result.count) }
                             td { (result.blame.as_deref().unwrap_or("–")) }
-                            td { (result.reason.as_deref().unwrap_or("")) }
+                            td { (words::reason(result).unwrap_or_default()) }
                             td { (figures(result)) }
                         }
                     }
@@ -89,7 +97,7 @@ pub(super) fn checks(run: &RunData) -> Markup {
 
 /// Figures that no other section of the page shows.
 fn figures(result: &CheckResult) -> Markup {
-    let elsewhere = ["latency_ms", "recovery", "failover_ms", "failovers"];
+    let elsewhere = ["latency_ms", "recovery", "failover_ms", "failovers", words::SET_ASIDE];
     // A figure that could not be told is null.
     let shown = |(name, value): &(&String, &Value)| !elsewhere.contains(&name.as_str()) && !value.is_null();
     html! {
@@ -101,6 +109,9 @@ fn figures(result: &CheckResult) -> Markup {
         }
     }
 }
+
+/// Names of operations that are listed; a sound history has few.
+const LISTED_MAX: usize = 200;
 
 /// Operations by outcome and how long they took.
 pub(super) fn outcomes(run: &RunData, timeline: &Timeline) -> Markup {
@@ -118,7 +129,7 @@ pub(super) fn outcomes(run: &RunData, timeline: &Timeline) -> Markup {
                     @for name in &names { th.n { (name) " ms" } }
                 } }
                 tbody {
-                    @for (f, outcomes) in &run.judgement.operations {
+                    @for (f, outcomes) in run.judgement.operations.iter().take(LISTED_MAX) {
                         @let latency = latencies.iter().find(|latency| latency.f == *f);
                         tr {
                             td { b { (f) } } td.n { (outcomes.ok) } td.n { (outcomes.fail) } td.n { (outcomes.info) }
@@ -129,6 +140,9 @@ pub(super) fn outcomes(run: &RunData, timeline: &Timeline) -> Markup {
                     }
                 }
             } }
+            @if run.judgement.operations.len() > LISTED_MAX {
+                p.note { "and " (run.judgement.operations.len() - LISTED_MAX) " more, which verdict.json has." }
+            }
             p.note {
                 "ok: it happened. fail: it certainly did not. info: nobody knows, so it counts as possible. "
                 (run.judgement.grants.total) " grants, " (run.judgement.grants.contended) " of them contended."
@@ -157,6 +171,7 @@ pub(super) fn faults(run: &RunData) -> Markup {
     html! {
         section #faults {
             h2 { "Faults " span.count { (run.judgement.faults.len()) } }
+            @for exit in &run.judgement.exits { p.warn data-exit=(exit.node) { (exits::in_words(exit)) } }
             @if run.judgement.faults.is_empty() { p.note { "None were injected." } } @else {
                 div.scroll { table {
                     thead { tr { th.n { "#" } th { "Fault" } th { "Target" } th.n { "From" } th.n { "To" } th { "Result" } th { "Healed" } @if recovers { th.n title="From the fault's start, and from its heal" { "Next grant after" } } th { "Evidence" } } }
@@ -180,6 +195,23 @@ pub(super) fn faults(run: &RunData) -> Markup {
                         }
                     }
                 } }
+            }
+            (stalls(run))
+        }
+    }
+}
+
+/// What stood still, by node.
+fn stalls(run: &RunData) -> Markup {
+    let stalls = &run.judgement.stalls;
+    html! {
+        @if let Some(told) = stalls.in_words() {
+            p #stalls { (told) " (" @for (i, (node, of)) in stalls.nodes.iter().enumerate() {
+                @if i > 0 { ", " } (node) " " (of.count) ": " (words::ms(of.total_ms))
+            } ")" }
+            p.note {
+                "A node, or the harness, stood still though no fault of this run did that: its machine was busy or frozen. "
+                "A violation of exclusion, deadline or liveness that is no longer than that is set aside."
             }
         }
     }

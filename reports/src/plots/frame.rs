@@ -1,7 +1,7 @@
 use plotters::{coord::Shift, prelude::*};
 
 use super::PlotError;
-use crate::{judgement::FaultRecord, timeline::Timeline};
+use crate::{judgement::FaultRecord, plain, timeline::Timeline};
 
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
@@ -56,7 +56,7 @@ pub(super) fn picture(
         body(&rest)?;
         root.present().map_err(error)?;
     }
-    Ok(svg)
+    Ok(plain::document(&svg).into_owned())
 }
 
 fn put_legend(top: &Area, title: &str, legend: &[(Sign, String)]) -> Result<(), PlotError> {

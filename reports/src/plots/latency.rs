@@ -7,12 +7,17 @@ use super::{
     frame::{self, GRID, INK, SERIES, Sign, error, picture},
 };
 use crate::{
+    plain,
     run::RunData,
-    timeline::{Outcome, Timeline},
+    timeline::{Operation, Outcome, Timeline},
 };
 
 /// Points closer than this, as a share of width and height, are one.
 const CELLS: (f64, f64) = (240.0, 54.0);
+/// Names in the legend: more have no room.
+const FUNCTIONS_MAX: usize = 8;
+/// Bytes of a name in the legend.
+const LABEL_MAX: usize = 24;
 
 /// One point an operation, at the time of its invocation.
 pub(super) fn draw(run: &RunData, timeline: &Timeline) -> Result<String, PlotError> {
@@ -22,7 +27,7 @@ pub(super) fn draw(run: &RunData, timeline: &Timeline) -> Result<String, PlotErr
     let low = points.iter().map(|p| p.ms).fold(f64::INFINITY, f64::min).clamp(0.01, 1.0);
     let high = points.iter().map(|p| p.ms).fold(0.0, f64::max).max(low * 10.0) * 1.3;
     let mut legend: Vec<_> =
-        fs.iter().enumerate().map(|(i, f)| (Sign::Dot(color(i)), f.to_string())).collect();
+        fs.iter().enumerate().map(|(i, f)| (Sign::Dot(color(i)), plain::clipped(f, LABEL_MAX))).collect();
     legend.push((Sign::Triangle(INK), "failed".to_owned()));
     legend.push((Sign::Cross(INK), "unknown outcome".to_owned()));
 
@@ -69,10 +74,9 @@ fn points(timeline: &Timeline, fs: &[&str]) -> Vec<Point> {
     let length_ns = timeline.end_ns.saturating_sub(timeline.start_ns).max(1) as f64;
     let mut taken = BTreeSet::new();
     let mut points = Vec::new();
-    for operation in &timeline.operations {
-        let (Some(ns), Some(f)) = (operation.duration_ns(), fs.iter().position(|f| *f == operation.f)) else {
-            continue;
-        };
+    for operation in takes_time(timeline) {
+        let Some(ns) = operation.duration_ns() else { continue };
+        let f = fs.iter().position(|f| *f == operation.f).unwrap_or(fs.len() - 1);
         let ms = (ns as f64 / 1e6).max(0.01);
         let column = ((operation.start_ns - timeline.start_ns) as f64 / length_ns * CELLS.0) as u64;
         let row = (ms.log10() / 6.0 * CELLS.1) as i64;
@@ -83,15 +87,23 @@ fn points(timeline: &Timeline, fs: &[&str]) -> Vec<Point> {
     points
 }
 
-/// Operations that take time, in order of appearance.
+/// The names of operations that take time, in order of appearance; after the first few the rest under one name.
 fn functions(timeline: &Timeline) -> Vec<&str> {
     let mut fs: Vec<&str> = Vec::new();
-    for operation in timeline.operations.iter().filter(|operation| operation.f != "lapse") {
+    for operation in takes_time(timeline) {
         if !fs.contains(&operation.f.as_str()) {
+            if fs.len() == FUNCTIONS_MAX {
+                fs.push("others");
+                break;
+            }
             fs.push(&operation.f);
         }
     }
     fs
+}
+
+fn takes_time(timeline: &Timeline) -> impl Iterator<Item = &Operation> {
+    timeline.operations.iter().filter(|operation| operation.f != "lapse")
 }
 
 fn color(f: usize) -> RGBColor {

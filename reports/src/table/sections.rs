@@ -1,14 +1,10 @@
 use checkers::verdict::{CheckResult, Verdict};
+use serde_json::Value;
 
-use super::layout::Layout;
+use super::layout::{Layout, ROWS_MAX};
 use crate::{
-    headline,
-    judgement::FaultRecord,
-    latency,
-    run::RunData,
-    timeline::Timeline,
-    violations::numbered,
-    words::{self, printable},
+    exits, headline, judgement::FaultRecord, latency, plain, run::RunData, timeline::Timeline,
+    violations::numbered, words,
 };
 
 /// `INVALID  redis/set-nx on docker, …` and the headline.
@@ -20,12 +16,10 @@ pub(super) fn verdict(run: &RunData, layout: &Layout) -> Option<String> {
         Some(true) => ", as expected".to_owned(),
         Some(false) => layout.verdict(Verdict::Invalid, ", not as expected"),
     };
-    let mut text = format!("{word}  {}{expected}\n", printable(&words::identity(judgement)));
-    text.push_str(&layout.paragraph(&printable(&headline::headline(run))));
-    if let Some(stopped) = &judgement.stopped {
-        text.push_str(
-            &layout.paragraph(&layout.warn(&format!("The run ended early: {}", printable(stopped)))),
-        );
+    let mut text = layout.line(&format!("{word}  {}{expected}", plain::line(&words::identity(judgement))));
+    text.push_str(&layout.paragraph(&plain::line(&headline::headline(run))));
+    if let Some(unfinished) = words::unfinished(judgement) {
+        text.push_str(&layout.paragraph(&layout.warn(&plain::line(&unfinished))));
     }
     Some(text)
 }
@@ -36,24 +30,31 @@ pub(super) fn checks(run: &RunData, layout: &Layout) -> Option<String> {
     let mut rows = vec![["check", "verdict", "count", "blame", "why"].map(|head| layout.dim(head)).to_vec()];
     for (name, result) in words::checks_in_order(judgement) {
         rows.push(vec![
-            printable(name),
+            plain::line(name),
             layout.verdict(result.verdict, words::verdict(result.verdict)),
             result.count.to_string(),
-            printable(result.blame.as_deref().unwrap_or("–")),
-            printable(&why(result)),
+            plain::line(result.blame.as_deref().unwrap_or("–")),
+            plain::line(&why(result)),
         ]);
     }
     for (name, reason) in &judgement.not_applicable {
-        rows.push(vec![printable(name), layout.dim("n/a"), String::new(), "–".to_owned(), printable(reason)]);
+        rows.push(vec![
+            plain::line(name),
+            layout.dim("n/a"),
+            String::new(),
+            "–".to_owned(),
+            plain::line(reason),
+        ]);
     }
     (rows.len() > 1).then(|| format!("{}\n{}", layout.heading("Checks"), layout.table(rows, &[2])))
 }
 
 /// The reason, and figures that are single numbers.
 fn why(result: &CheckResult) -> String {
-    let figures = result.figures.iter().filter(|(_, value)| value.is_number());
+    let shown = |(name, value): &(&String, &Value)| value.is_number() && *name != words::SET_ASIDE;
+    let figures = result.figures.iter().filter(shown);
     let figures = figures.map(|(name, value)| format!("{name} {}", words::brief(value)));
-    result.reason.clone().into_iter().chain(figures).collect::<Vec<_>>().join("; ")
+    words::reason(result).into_iter().chain(figures).collect::<Vec<_>>().join("; ")
 }
 
 /// The first violating pair, in words.
@@ -61,12 +62,12 @@ pub(super) fn first_violation(run: &RunData, layout: &Layout) -> Option<String> 
     let violations = numbered(&run.judgement);
     let first = violations.first()?;
     let of = run.judgement.checks.values().map(|check| check.count).sum::<u64>();
-    let mut text = layout.heading(&format!("First violation of {of}: {}", printable(first.check)));
-    text.push('\n');
-    text.push_str(&layout.paragraph(&printable(&first.violation.text)));
+    let heading = format!("First violation of {of}: {}", plain::line(first.check));
+    let mut text = layout.line(&layout.heading(&heading));
+    text.push_str(&layout.paragraph(&plain::line(&first.violation.text)));
     for index in &first.violation.operations {
         if let Some(event) = words::event_at(run, *index) {
-            text.push_str(&layout.paragraph(&layout.dim(&printable(&words::event(event)))));
+            text.push_str(&layout.paragraph(&layout.dim(&plain::line(&words::event(event)))));
         }
     }
     Some(text)
@@ -83,9 +84,17 @@ pub(super) fn operations(run: &RunData, timeline: &Timeline, layout: &Layout) ->
     let head = head.chain(names.iter().map(|name| format!("{name} ms"))).map(|head| layout.dim(&head));
     let mut rows = vec![head.collect::<Vec<_>>()];
     for (f, outcomes) in &run.judgement.operations {
+        if rows.len() > ROWS_MAX {
+            rows.push(Vec::new());
+            continue;
+        }
         let latency = latencies.iter().find(|latency| latency.f == *f);
-        let mut row =
-            vec![printable(f), outcomes.ok.to_string(), outcomes.fail.to_string(), outcomes.info.to_string()];
+        let mut row = vec![
+            plain::line(f),
+            outcomes.ok.to_string(),
+            outcomes.fail.to_string(),
+            outcomes.info.to_string(),
+        ];
         for name in &names {
             row.push(
                 latency
@@ -128,25 +137,39 @@ pub(super) fn faults(run: &RunData, layout: &Layout) -> Option<String> {
 }
 
 fn fault_row(fault: &FaultRecord, layout: &Layout) -> Vec<String> {
-    let result = printable(&fault.result);
+    let result = plain::line(&fault.result);
     let seconds = |ns: u64| format!("{:.2}", ns as f64 / 1e9);
     vec![
         fault.id.to_string(),
-        printable(&fault.kind),
-        printable(&fault.targets.join(" ")),
+        plain::line(&fault.kind),
+        plain::line(&fault.targets.join(" ")),
         seconds(fault.start_ns),
         fault.end_ns.map_or("–".to_owned(), seconds),
         if fault.result == "installed" { result } else { layout.warn(&result) },
         if fault.healed { "yes".to_owned() } else { layout.warn("no") },
-        printable(&crate::evidence::in_words(&fault.kind, &fault.evidence)),
+        plain::line(&crate::evidence::in_words(&fault.kind, &fault.evidence)),
     ]
+}
+
+/// One line a server that ended by itself.
+pub(super) fn exits(run: &RunData, layout: &Layout) -> Option<String> {
+    let lines = run.judgement.exits.iter().map(exits::in_words);
+    let lines: Vec<String> = lines.map(|line| layout.paragraph(&layout.warn(&plain::line(&line)))).collect();
+    (!lines.is_empty())
+        .then(|| format!("{}\n{}", layout.heading("Servers that ended by themselves"), lines.concat()))
+}
+
+/// One line on what stood still.
+pub(super) fn stalls(run: &RunData, layout: &Layout) -> Option<String> {
+    let told = plain::line(&run.judgement.stalls.in_words()?);
+    Some(layout.paragraph(&told).trim_start().to_owned())
 }
 
 /// Failover times, where a check states them.
 pub(super) fn failovers(run: &RunData, layout: &Layout) -> Option<String> {
     let lines: Vec<String> = words::failovers(&run.judgement)
         .into_iter()
-        .map(|failover| layout.paragraph(&printable(&failover)))
+        .map(|failover| layout.paragraph(&plain::line(&failover)))
         .collect();
     (!lines.is_empty()).then(|| format!("{}\n{}", layout.heading("Failover"), lines.concat()))
 }
@@ -155,10 +178,17 @@ pub(super) fn failovers(run: &RunData, layout: &Layout) -> Option<String> {
 pub(super) fn closing(run: &RunData, layout: &Layout) -> Option<String> {
     let mut lines = Vec::new();
     if !run.repeat.is_empty() {
-        lines.push(format!("{}  {}\n", layout.heading("Repeat"), printable(&run.repeat)));
+        lines.push(format!("{}  {}\n", layout.heading("Repeat"), plain::line(&run.repeat)));
     }
     if let Some(path) = run.path("report") {
-        lines.push(format!("{}  {}\n", layout.heading("Report"), printable(path)));
+        lines.push(format!("{}  {}\n", layout.heading("Report"), plain::line(path)));
     }
     (!lines.is_empty()).then(|| lines.concat())
+}
+
+/// What the recipe never promised, and what would have prevented it.
+pub(super) fn help(run: &RunData, layout: &Layout) -> Option<String> {
+    let lines: Vec<String> =
+        words::help(&run.judgement).iter().map(|line| layout.paragraph(&plain::line(line))).collect();
+    (!lines.is_empty()).then(|| format!("{}\n{}", layout.heading("Help"), lines.concat()))
 }

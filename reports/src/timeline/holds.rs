@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use checkers::{
-    checks::{Ending, LockTable, Promise},
+    checks::{Ending, LockTable, Promise, Reacquire},
     history::{Event, History},
 };
 
@@ -17,7 +17,7 @@ pub struct Hold {
     /// Position in the timeline's locks.
     pub lock: usize,
     /// Fencing token or term, where there is one.
-    pub token: Option<u64>,
+    pub token: Option<i128>,
     /// Nanoseconds since the run began.
     pub start_ns: u64,
     /// Nanoseconds since the run began.
@@ -32,19 +32,20 @@ pub struct Hold {
 /// Names of locks and elections in order of appearance, and all holds in order of grant.
 pub(super) fn of(events: &[Event], operations: &[Operation]) -> (Vec<String>, Vec<Hold>) {
     let history = History::from_events(events);
-    let table = LockTable::new(&history);
+    let table = LockTable::new(&history, Reacquire::default());
     let completed: HashMap<usize, usize> =
         operations.iter().enumerate().filter_map(|(i, op)| Some((op.complete?, i))).collect();
     let hold = |hold: &checkers::checks::Hold| {
+        let grant = table.grant_of(hold);
         let operation = *completed.get(&usize::try_from(hold.start.index()).ok()?)?;
         Some(Hold {
             lane: operations[operation].lane,
             operation,
-            lock: hold.lock as usize,
-            token: hold.token(),
+            lock: grant.lock as usize,
+            token: table.given(grant).token(),
             start_ns: hold.start.time,
             end_ns: hold.end.time.max(hold.start.time),
-            promised_ns: table.promises.get(hold.promise as usize).and_then(promised),
+            promised_ns: table.promises.get(grant.promise as usize).and_then(promised),
             ending: hold.ending,
         })
     };

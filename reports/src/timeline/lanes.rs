@@ -2,7 +2,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use checkers::history::Process;
 
-use crate::run::RunData;
+use crate::{
+    run::RunData,
+    stalls::{HARNESS, Stall},
+};
 
 /// What a lane shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +27,8 @@ pub struct Lane {
     pub processes: BTreeSet<u32>,
 }
 
-/// Clients in natural order, then servers and whatever else a fault hit.
-pub(super) fn of(run: &RunData) -> Vec<Lane> {
+/// Clients in natural order, then servers and whatever else a fault hit, stood still or ended by itself; of the harness there is none.
+pub(super) fn of(run: &RunData, stalls: &[Stall]) -> Vec<Lane> {
     let mut clients: BTreeMap<(usize, String), BTreeSet<u32>> = BTreeMap::new();
     for event in &run.events {
         if let Process::Client(process) = event.process {
@@ -38,6 +41,9 @@ pub(super) fn of(run: &RunData) -> Vec<Lane> {
     servers.extend(
         run.judgement.faults.iter().flat_map(|fault| &fault.targets).map(|name| (name.len(), name.as_str())),
     );
+    let stalled = stalls.iter().map(|stall| stall.node.as_str()).filter(|node| *node != HARNESS);
+    servers.extend(stalled.map(|name| (name.len(), name)));
+    servers.extend(run.judgement.exits.iter().map(|exit| (exit.node.len(), exit.node.as_str())));
     servers.retain(|(length, name)| !clients.contains_key(&(*length, name.to_string())));
 
     let clients =

@@ -12,7 +12,10 @@ pub use holds::Hold;
 pub use lanes::{Lane, LaneKind};
 pub use operations::{Operation, Outcome};
 
-use crate::run::RunData;
+use crate::{
+    run::RunData,
+    stalls::{self, Stall},
+};
 
 /// A run's history, ready to draw.
 #[derive(Clone, Debug)]
@@ -29,6 +32,8 @@ pub struct Timeline {
     pub operations: Vec<Operation>,
     /// In order of grant.
     pub holds: Vec<Hold>,
+    /// What stood still, in order of its end.
+    pub stalls: Vec<Stall>,
     by_index: HashMap<u64, usize>,
 }
 
@@ -36,7 +41,8 @@ impl Timeline {
     /// Lays the run's history out.
     pub fn new(run: &RunData) -> Timeline {
         let end_ns = end_of(run);
-        let lanes = lanes::of(run);
+        let stalls = stalls::of(&run.events);
+        let lanes = lanes::of(run, &stalls);
         let operations = operations::of(&run.events, &lanes);
         let (locks, holds) = holds::of(&run.events, &operations);
         let by_index = operations
@@ -45,7 +51,16 @@ impl Timeline {
             .flat_map(|(i, op)| op.events().map(move |event| (event, i)))
             .map(|(event, i)| (run.events[event].index, i))
             .collect();
-        Timeline { start_ns: start_of(run, end_ns), end_ns, lanes, locks, operations, holds, by_index }
+        Timeline {
+            start_ns: start_of(run, end_ns),
+            end_ns,
+            lanes,
+            locks,
+            operations,
+            holds,
+            stalls,
+            by_index,
+        }
     }
 
     /// The operation that the history event with this index belongs to, as a position in [`Timeline::operations`].

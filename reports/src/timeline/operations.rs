@@ -55,12 +55,14 @@ pub(super) fn of(events: &[Event], lanes: &[Lane]) -> Vec<Operation> {
     let lane_by_name: HashMap<&str, usize> =
         lanes.iter().enumerate().map(|(i, lane)| (lane.name.as_str(), i)).collect();
     let mut operations: Vec<Operation> = Vec::with_capacity(events.len() / 2);
-    let mut pending: HashMap<u32, usize> = HashMap::new();
+    // What a client learns may come while an operation of its is pending: it pairs by itself.
+    let mut pending: HashMap<(u32, bool), usize> = HashMap::new();
     for (position, event) in events.iter().enumerate() {
         let Process::Client(process) = event.process else { continue };
-        let partner = pending.remove(&process).filter(|&i| operations[i].f == event.f);
+        let place = (process, matches!(event.f.as_str(), "renewed" | "lapse"));
+        let partner = pending.remove(&place).filter(|&i| operations[i].f == event.f);
         if event.kind == EventKind::Invoke {
-            pending.insert(process, operations.len());
+            pending.insert(place, operations.len());
         } else if let Some(i) = partner {
             complete(&mut operations[i], position, event);
             continue;

@@ -26,6 +26,8 @@ fn counts_are_those_of_the_judgement() {
         sample::valid(),
         sample::election(),
         sample::lease(),
+        sample::stalled(),
+        sample::crashed(),
         sample::empty(),
         sample::large(),
     ] {
@@ -42,6 +44,12 @@ fn counts_are_those_of_the_judgement() {
             (attribute(&page, "data-faults"), length("faults")),
             (judgement.faults.len(), judgement.faults.len())
         );
+        assert_eq!(
+            (page.matches("data-exit=\"").count(), length("exits")),
+            (judgement.exits.len(), judgement.exits.len())
+        );
+        let stalls = judgement.stalls.count as usize;
+        assert_eq!((attribute(&page, "data-stalls"), length("stalls")), (stalls, stalls));
         assert_eq!((attribute(&page, "data-overlaps"), length("violations")), (overlaps, listed));
         assert_eq!(page.matches("<li id=\"v").count(), listed);
         assert_eq!(page.matches("data-check=\"").count(), judgement.checks.len());

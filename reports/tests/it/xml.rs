@@ -8,6 +8,14 @@ fn junit_of_a_broken_run() {
 }
 
 #[test]
+fn junit_of_a_crashed_server() {
+    let xml = junit::render(&sample::crashed()).unwrap();
+    let failure = xml.lines().find(|line| line.contains("<failure"));
+    assert!(failure.is_some_and(|line| line.contains("a server ended by itself")), "{xml}");
+    assert!(xml.contains("signal: 11 (SIGSEGV)"), "{xml}");
+}
+
+#[test]
 fn junit_of_an_interrupted_run() {
     insta::assert_snapshot!(junit::render(&sample::empty()).unwrap());
 }
@@ -34,4 +42,16 @@ fn junit_of_hostile_strings_is_well_formed() {
     let passed = |line: &&str| line.trim_start().starts_with("<testcase") && line.ends_with("/>");
     let closed = xml.matches("</testcase>").count() + xml.lines().filter(passed).count();
     assert_eq!(xml.matches("<testcase").count(), closed);
+}
+
+/// The harness' tests have the rest of it, with the exit codes.
+#[test]
+fn junit_of_an_expected_crash_that_never_came() {
+    let mut run = sample::valid();
+    let unmet = reports::judgement::Expected { expected: "invalid".into(), met: false };
+    run.judgement.as_expected = Some(false);
+    run.judgement.expectations.insert("crash".into(), unmet);
+    let xml = junit::render(&run).unwrap();
+    assert!(!run.judgement.checks.contains_key("crash") && xml.matches("<failure").count() == 1, "{xml}");
+    assert!(xml.contains("<testcase name=\"crash\""), "{xml}");
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncWriteExt, BufReader};
 
 use super::connect::{InTurn, connect};
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
     },
     env::Env,
     error::{OpError, OpResult},
+    lines::next_line,
 };
 
 pub(super) struct ResourceClient {
@@ -35,10 +36,9 @@ impl ResourceApi for ResourceClient {
         let answer = self.connection.call(async |mut stream| {
             stream.write_all(&line).await?;
             let mut reader = BufReader::new(stream);
-            let mut answer = String::new();
-            match reader.read_line(&mut answer).await? {
-                0 => Err(std::io::ErrorKind::UnexpectedEof.into()),
-                _ => Ok((answer, reader.into_inner())),
+            match next_line(&mut reader).await? {
+                None => Err(std::io::ErrorKind::UnexpectedEof.into()),
+                Some(answer) => Ok((answer, reader.into_inner())),
             }
         });
         let answer = answer.await?;

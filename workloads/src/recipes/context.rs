@@ -21,6 +21,8 @@ pub struct Context {
     pub limit: Duration,
     /// The client's name for itself, unique in the run: the node it runs on.
     pub owner: String,
+    /// Whether the client looks at its clock and stops at its deadline: the recipe's table says so.
+    pub aware: bool,
     /// The recipe's own settings, checked, with every default filled in.
     pub settings: BTreeMap<String, u64>,
 }
@@ -41,9 +43,9 @@ impl Context {
         format!("{}:{:016x}", self.owner, self.env.random())
     }
 
-    /// The grant of a promise for `ttl` that counts from `asked`; with a deadline if the client is aware of it.
-    pub(crate) fn grant(&self, asked: u64, ttl: Duration, aware: bool) -> Grant {
-        let deadline = aware.then(|| asked + ttl.as_nanos() as u64);
+    /// The grant of a promise for `ttl` that counts from `asked`; with a deadline if the client looks at its clock.
+    pub(crate) fn grant(&self, asked: u64, ttl: Duration) -> Grant {
+        let deadline = self.aware.then(|| asked + ttl.as_nanos() as u64);
         Grant { ttl: Some(ttl), asked: Some(asked), deadline, ..Grant::default() }
     }
 }

@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 
+use checkers::checks::Reacquire;
 use serde::Serialize;
 
-use super::{Context, Instance, broken, etcd, redis, zookeeper};
+use super::{Context, Instance, broken, etcd, redis, renamed, zookeeper};
 use crate::workload::{Rates, Workload};
 
 /// Number of clients where the recipe does not ask for another.
@@ -35,8 +36,11 @@ pub struct RecipeInfo {
     pub has_token: bool,
     /// Its grants end by themselves.
     pub has_ttl: bool,
-    /// Its client looks at its own clock and stops at the deadline.
+    /// Its client looks at its own clock before each write and stops at the deadline; as locks are used, it does not.
     pub aware: bool,
+    /// After which share of the TTL its libraries renew a lock that is held, in the background, percent; `None` where
+    /// they do not by themselves. (Leases and leaderships are renewed as the rates say.)
+    pub keepalive_percent: Option<u64>,
     /// Where its algorithm is published.
     pub source: &'static str,
     /// One line on what it does.
@@ -76,6 +80,14 @@ pub struct SettingInfo {
 /// A recipe that cannot be made as asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadRecipe {
+    /// It has another name now.
+    #[error("there is no recipe {name:?} any more: what it was is {now:?} now")]
+    Renamed {
+        /// As given.
+        name: String,
+        /// What it is called now.
+        now: &'static str,
+    },
     /// There is none of that name.
     #[error("there is no recipe {name:?}{}", suggestion(.similar))]
     Unknown {
@@ -134,9 +146,14 @@ pub fn all() -> impl Iterator<Item = &'static RecipeInfo> {
 }
 
 /// The recipe of that name.
+///
+/// # Errors
+/// There is none; a name that it once had is refused with the name that it has now.
 pub fn find(name: &str) -> Result<&'static RecipeInfo, BadRecipe> {
-    let unknown =
-        || BadRecipe::Unknown { name: name.into(), similar: similar(name, all().map(|info| info.name)) };
+    let unknown = || match renamed::name_now(name) {
+        Some(now) => BadRecipe::Renamed { name: name.into(), now },
+        None => BadRecipe::Unknown { name: name.into(), similar: similar(name, all().map(|info| info.name)) },
+    };
     all().find(|info| info.name == name).ok_or_else(unknown)
 }
 
@@ -150,10 +167,22 @@ pub fn open(
         return Err(BadRecipe::NoEndpoint { recipe: info.name });
     }
     context.settings = info.settings(given)?;
+    context.aware = info.aware;
     Ok((info.build)(context))
 }
 
 impl RecipeInfo {
+    /// What it means that a lock is granted to a client which still holds it: every recipe here takes a new value, key
+    /// or node for each grant, and its clients never ask for what they hold.
+    pub fn reacquire(&self) -> Reacquire {
+        Reacquire::Defect
+    }
+
+    /// The twin of a recipe as it is used: its client looks at its own clock before each write, and stops at the deadline.
+    pub(super) const fn aware(self, name: &'static str, summary: &'static str) -> RecipeInfo {
+        RecipeInfo { name, summary, aware: true, ..self }
+    }
+
     /// Checks the settings given and fills in the defaults.
     pub fn settings(&self, given: &BTreeMap<String, String>) -> Result<BTreeMap<String, u64>, BadRecipe> {
         let mut settings: BTreeMap<_, _> =
@@ -177,7 +206,13 @@ impl SettingInfo {
     }
 }
 
+/// Bytes of what may be a name misspelt; likening longer texts takes for ever.
+const NAME_MAX: usize = 100;
+
 fn similar(name: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    if name.len() > NAME_MAX {
+        return None;
+    }
     let scored = names.map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
     let best = scored.max_by(|left, right| left.0.total_cmp(&right.0))?;
     (best.0 > 0.75).then_some(best.1)
@@ -191,6 +226,7 @@ mod tests {
     fn suggests_the_nearest_name() {
         let error = find("redis/setnx").unwrap_err();
         assert_eq!(error.to_string(), r#"there is no recipe "redis/setnx"; did you mean "redis/set-nx"?"#);
+        assert!(!find(&"redis/set-nx".repeat(100_000)).unwrap_err().to_string().contains("did you mean"));
         assert_eq!(find("qqq").unwrap_err().to_string(), r#"there is no recipe "qqq""#);
     }
 

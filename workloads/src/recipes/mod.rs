@@ -7,9 +7,13 @@ mod context;
 mod etcd;
 mod info;
 mod instance;
+mod promises;
 mod redis;
+mod renamed;
 mod zookeeper;
 
 pub use context::Context;
 pub use info::{BadRecipe, CLIENTS, Primitive, RecipeInfo, SettingInfo, all, find, open};
 pub use instance::Instance;
+pub use promises::Gap;
+pub use renamed::{name_before_twins, name_now};

@@ -2,12 +2,12 @@ use std::{cell::RefCell, io, rc::Rc, time::Duration};
 
 use checkers::history::ResourceEntry;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    io::{AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
 };
 
 use super::Registers;
-use crate::{api::resource::Request, env::Env};
+use crate::{api::resource::Request, env::Env, lines::next_line};
 
 /// Serves until dropped: a line of JSON a request, a line a reply. Every request served is handed to `log`, in order.
 ///
@@ -38,12 +38,18 @@ async fn converse(
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let (reader, mut writer) = stream.into_split();
-    let mut lines = BufReader::new(reader).lines();
-    while let Some(line) = lines.next_line().await? {
-        let request: Request = match serde_json::from_str(&line) {
+    let mut reader = BufReader::new(reader);
+    loop {
+        let request = match next_line(&mut reader).await {
+            Ok(None) => return Ok(()),
+            Ok(Some(line)) => serde_json::from_str::<Request>(&line).map_err(|error| error.to_string()),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(error.to_string()),
+            Err(error) => return Err(error),
+        };
+        let request = match request {
             Ok(request) => request,
-            Err(error) => {
-                let refusal = serde_json::json!({ "error": format!("not a request: {error}") });
+            Err(why) => {
+                let refusal = serde_json::json!({ "error": format!("not a request: {why}") });
                 return writer.write_all(format!("{refusal}\n").as_bytes()).await;
             }
         };
@@ -54,5 +60,4 @@ async fn converse(
         // The client may be gone, while more of its requests are still to be read.
         let _ = writer.write_all(&answer).await;
     }
-    Ok(())
 }

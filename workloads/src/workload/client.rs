@@ -1,18 +1,19 @@
-use std::{rc::Rc, time::Duration};
+use std::rc::Rc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     BadConfig, ClientConfig, Control, EventSink, Phase, Workload,
-    hold::Hold,
+    hold::{Hold, describe},
     journal::{Journal, subject},
+    keepalive::Keepalive,
     resource::Resource,
+    worker::Worker,
 };
 use crate::{
     api::Stores,
     env::Env,
-    error::{OpError, OpResult},
-    primitive::Grant,
+    error::OpResult,
     recipes::{self, BadRecipe, Context, Instance, Primitive, RecipeInfo},
 };
 
@@ -49,12 +50,12 @@ pub async fn run_client(
 /// One client's state between operations.
 pub(super) struct Client {
     pub(super) env: Env,
-    pub(super) config: ClientConfig,
+    pub(super) config: Rc<ClientConfig>,
     pub(super) info: &'static RecipeInfo,
-    pub(super) journal: Journal,
+    pub(super) journal: Rc<Journal>,
     pub(super) instance: Instance,
-    pub(super) resource: Resource,
-    pub(super) writes: u64,
+    pub(super) worker: Worker,
+    pub(super) keepalive: Keepalive,
     stores: Rc<dyn Stores>,
     server: usize,
     failures: u32,
@@ -76,17 +77,26 @@ impl Client {
         }
         let server = config.first_process as usize / config.clients.max(1) as usize + config.client as usize;
         let instance = instance(&env, &config, &stores, info, server)?;
-        let journal = Journal {
+        let config = Rc::new(config);
+        let journal = Rc::new(Journal {
             env: env.clone(),
             control,
             sink,
             node: config.node.clone(),
-            process: config.first_process,
+            process: config.first_process.into(),
             clients: config.clients,
             stop_limit: config.stop_limit(),
+        });
+        let keepalive = Keepalive::new(&env, &config, info, &journal);
+        let worker = Worker {
+            env: env.clone(),
+            config: config.clone(),
+            info,
+            journal: journal.clone(),
+            resource: Resource::new(stores.clone(), &config),
+            writes: 0,
         };
-        let resource = Resource::new(stores.clone(), &config);
-        Ok(Client { env, config, info, journal, instance, resource, writes: 0, stores, server, failures: 0 })
+        Ok(Client { env, config, info, journal, instance, worker, keepalive, stores, server, failures: 0 })
     }
 
     /// Explicitly gives up every connection, and goes on with the next server.
@@ -94,12 +104,12 @@ impl Client {
         self.server += 1;
         self.failures = 0;
         self.instance = instance(&self.env, &self.config, &self.stores, self.info, self.server)?;
-        self.resource = Resource::new(self.stores.clone(), &self.config);
+        self.worker.resource = Resource::new(self.stores.clone(), &self.config);
         Ok(())
     }
 
     async fn think(&mut self) {
-        let pause = self.draw_ms(self.config.rates.think_ms);
+        let pause = self.worker.draw_ms(self.config.rates.think_ms);
         tokio::select! {
             biased;
             () = self.journal.control.reached(Phase::Stop) => {}
@@ -113,48 +123,21 @@ impl Client {
         locks[(self.env.random() % locks.len() as u64) as usize].clone()
     }
 
-    pub(super) fn draw_ms(&self, (from, to): (u64, u64)) -> Duration {
-        self.env.random_between(Duration::from_millis(from), Duration::from_millis(to))
-    }
-
-    /// A share of the TTL.
-    pub(super) fn draw_percent(&self, (from, to): (u64, u64)) -> Duration {
-        let share = |percent: u64| self.config.ttl() * percent as u32 / 100;
-        self.env.random_between(share(from), share(to))
-    }
-
     /// Acquires or campaigns; `None` if that certainly failed.
     pub(super) async fn acquire(&mut self, f: &str, lock: &str) -> OpResult<Option<Hold>> {
-        let wait = self.draw_percent(self.config.rates.wait_percent);
+        let wait = self.worker.draw_percent(self.config.rates.wait_percent);
         let operation = self.instance.acquire(lock, wait);
-        let outcome = self.journal.run(f, subject(lock, None), operation, describe).await;
-        let granted = Client::settled(outcome)?;
+        let granted = self.journal.settle(f, subject(lock, None), operation, describe).await?;
         self.failures = if granted.is_some() { 0 } else { self.failures + 1 };
-        Ok(granted.map(|grant| Hold { lock: lock.to_string(), grant, lost: self.instance.lost() }))
+        Ok(granted.map(|grant| Hold::new(lock, grant, self.instance.lost())))
     }
 
-    /// Renews; `None` if the service says that the grant is lost.
-    pub(super) async fn renew(&mut self, hold: &Hold) -> OpResult<Option<Grant>> {
-        let operation = hold.until_deadline(&self.env, self.instance.renew(&hold.lock));
-        let value = subject(&hold.lock, hold.grant.token);
-        Client::settled(self.journal.run("renew", value, operation, describe).await)
-    }
-
-    /// Releases or resigns.
+    /// Releases or resigns. Whatever comes of it, the client no longer believes.
     pub(super) async fn release(&mut self, f: &str, hold: &Hold) -> OpResult<()> {
         let operation = self.instance.release(&hold.lock);
-        let value = subject(&hold.lock, hold.grant.token);
-        Client::settled(self.journal.run(f, value, operation, |()| json!({})).await)?;
+        let value = subject(&hold.lock, hold.token());
+        self.journal.settle(f, value, operation, |()| json!({})).await?;
         Ok(())
-    }
-
-    /// A definite failure is settled: nothing happened, the client goes on. An indeterminate one ends the round.
-    pub(super) fn settled<T>(outcome: OpResult<T>) -> OpResult<Option<T>> {
-        match outcome {
-            Ok(result) => Ok(Some(result)),
-            Err(OpError::Definite(_)) => Ok(None),
-            Err(indeterminate) => Err(indeterminate),
-        }
     }
 }
 
@@ -177,19 +160,8 @@ fn instance(
         ttl: config.ttl(),
         limit: config.call_limit(),
         owner: config.node.clone(),
+        aware: info.aware,
         settings: Default::default(),
     };
     recipes::open(info, &config.settings, context)
-}
-
-/// The fields of a grant that the recipe has.
-fn describe(grant: &Grant) -> Value {
-    let mut fields = serde_json::Map::new();
-    let mut put = |name: &str, value: Option<Value>| value.map(|value| fields.insert(name.into(), value));
-    put("token", grant.token.map(Value::from));
-    put("ttl_ms", grant.ttl.map(|ttl| Value::from(ttl.as_millis() as u64)));
-    put("asked_ns", grant.asked.map(Value::from));
-    put("deadline_ns", grant.deadline.map(Value::from));
-    put("lease", grant.lease.clone().map(Value::from));
-    Value::Object(fields)
 }

@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use crate::{api::Endpoint, recipes::BadRecipe};
 
@@ -71,14 +71,19 @@ pub struct Rates {
     /// Number of locks (or elections) the clients contend for, 1 to 26.
     pub locks: u32,
     /// Pause between two tries.
+    #[serde(deserialize_with = "span")]
     pub think_ms: (u64, u64),
     /// How long one acquire waits, as a share of the TTL in percent.
+    #[serde(deserialize_with = "span")]
     pub wait_percent: (u64, u64),
     /// How long a lock is held, as a share of the TTL in percent.
+    #[serde(deserialize_with = "span")]
     pub hold_percent: (u64, u64),
     /// How long a lease or leadership is held, as a share of the TTL in percent.
+    #[serde(deserialize_with = "span")]
     pub lease_hold_percent: (u64, u64),
     /// Pause between two writes in one hold of a lease or leadership.
+    #[serde(deserialize_with = "span")]
     pub write_every_ms: (u64, u64),
     /// When a grant is renewed, as a share of the TTL gone in percent.
     pub renew_at_percent: u64,
@@ -86,6 +91,14 @@ pub struct Rates {
     pub call_limit_ms: u64,
     /// How long one operation may go on once the client is told to stop; 0: as long as an acquire may wait, and two calls.
     pub stop_limit_ms: u64,
+}
+
+/// Readers of tuples may leave off what is too much.
+fn span<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(u64, u64), D::Error> {
+    match Vec::deserialize(deserializer)?.as_slice() {
+        [least, greatest] => Ok((*least, *greatest)),
+        _ => Err(D::Error::custom("expected two numbers, the least and the greatest, such as [5, 60]")),
+    }
 }
 
 impl Default for Rates {
@@ -214,6 +227,14 @@ mod tests {
         assert_eq!(config.rates.finish_limit(config.ttl()), Duration::from_millis(5 * 3800 + 200 + 120));
         let again: ClientConfig = serde_json::from_str(&serde_json::to_string(&config).unwrap()).unwrap();
         assert_eq!(again, config);
+    }
+
+    #[test]
+    fn a_span_has_two_ends() {
+        for wrong in ["[]", "[1]", "[1,2,3]"] {
+            let error = serde_json::from_str::<Rates>(&format!("{{\"think_ms\":{wrong}}}")).unwrap_err();
+            assert!(error.to_string().starts_with("expected two numbers"), "{error}");
+        }
     }
 
     #[test]

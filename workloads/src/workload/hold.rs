@@ -1,35 +1,26 @@
-use std::{future::Future, time::Duration};
+use std::{
+    cell::{Ref, RefCell},
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 
-use super::{Phase, client::Client, journal::subject};
+use super::journal::{Journal, merged, subject};
 use crate::{
-    api::resource::{Op, Reply, Request},
     env::Env,
-    error::{OpError, OpResult},
     primitive::{Grant, Lost},
 };
 
-/// A grant in use.
+/// A grant in use, by the worker and by the keepalive beside it. It outlives the process number under which it was
+/// acquired: a client that goes on after an operation in doubt goes on with it.
 pub(super) struct Hold {
     pub(super) lock: String,
-    pub(super) grant: Grant,
-    pub(super) lost: Option<Lost>,
-}
-
-impl Hold {
-    /// Gives an operation up at the deadline: a client that waits for an answer must not go on believing meanwhile.
-    /// (The outcome is indeterminate, which retires the process and ends the hold.)
-    pub(super) async fn until_deadline<T>(
-        &self,
-        env: &Env,
-        operation: impl Future<Output = OpResult<T>>,
-    ) -> OpResult<T> {
-        let Some(deadline) = self.grant.deadline else { return operation.await };
-        let left = Duration::from_nanos(deadline.saturating_sub(env.now()));
-        let late = |_| OpError::Indeterminate("no answer before the deadline".into());
-        env.timeout(left, operation).await.map_err(late)?
-    }
+    /// As acquired or renewed last.
+    grant: RefCell<Grant>,
+    /// Raised by the service.
+    lost: Option<Lost>,
+    /// Raised once the client no longer believes that it holds the lock, and has said so.
+    over: Lost,
 }
 
 /// Whether the client may go on in its critical section.
@@ -41,106 +32,103 @@ pub(super) enum Belief {
     Lapsed,
 }
 
-impl Client {
-    /// Waits inside a critical section: ends early at the deadline, when the grant is lost, or when the run goes on to another phase.
-    pub(super) async fn pause(&mut self, hold: &Hold, duration: Duration) -> Belief {
-        let phase = self.journal.control.phase();
-        let next = if phase == Phase::Run { Phase::Liveness } else { Phase::Stop };
-        let left =
-            hold.grant.deadline.map(|deadline| Duration::from_nanos(deadline.saturating_sub(self.env.now())));
-        let sleep = self.env.sleep(left.map_or(duration, |left| left.min(duration)));
+impl Hold {
+    pub(super) fn new(lock: &str, grant: Grant, lost: Option<Lost>) -> Hold {
+        Hold { lock: lock.into(), grant: RefCell::new(grant), lost, over: Lost::default() }
+    }
+
+    pub(super) fn grant(&self) -> Ref<'_, Grant> {
+        self.grant.borrow()
+    }
+
+    pub(super) fn token(&self) -> Option<u64> {
+        self.grant.borrow().token
+    }
+
+    /// Until when the client may rely on it, where it looks.
+    pub(super) fn deadline(&self) -> Option<u64> {
+        self.grant.borrow().deadline
+    }
+
+    /// Whether the client still believes, as far as it has looked.
+    pub(super) fn believed(&self) -> bool {
+        !self.over.is_raised()
+    }
+
+    /// Completes when there is something to look at: the service says that the grant is lost, or the client has given it up.
+    pub(super) async fn ended(&self) {
         let lost = async {
-            match &hold.lost {
+            match &self.lost {
                 Some(lost) => lost.raised().await,
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
             biased;
+            () = self.over.raised() => {}
             () = lost => {}
-            () = self.journal.control.reached(next), if phase < Phase::Stop => {}
-            () = sleep => {}
         }
-        self.look(hold)
     }
 
+    /// Waits for `duration`, or until the deadline, which a renewal may put off meanwhile.
+    pub(super) async fn wait(&self, env: &Env, duration: Duration) {
+        let end = env.now() + duration.as_nanos() as u64;
+        loop {
+            let until = self.deadline().map_or(end, |deadline| deadline.min(end));
+            let Some(left) = until.checked_sub(env.now()).filter(|left| *left > 0) else { return };
+            env.sleep(Duration::from_nanos(left)).await;
+        }
+    }
+
+    /// The fields that name the grant.
+    fn name(&self) -> Value {
+        let mut name = subject(&self.lock, self.token());
+        if let Some(lease) = &self.grant.borrow().lease {
+            name["lease"] = json!(lease);
+        }
+        name
+    }
+}
+
+impl Journal {
     /// Compares the client's belief with its clock and with what it was told; notes a lapse.
-    pub(super) fn look(&mut self, hold: &Hold) -> Belief {
-        let cause = if hold.lost.as_ref().is_some_and(Lost::is_raised) {
-            "notified"
-        } else if hold.grant.deadline.is_some_and(|deadline| self.env.now() >= deadline) {
-            "deadline"
+    pub(super) fn look(&self, hold: &Hold) -> Belief {
+        if !hold.believed() {
+            Belief::Lapsed
+        } else if hold.lost.as_ref().is_some_and(Lost::is_raised) {
+            self.lapse(hold, "notified")
+        } else if hold.deadline().is_some_and(|deadline| self.env.now() >= deadline) {
+            self.lapse(hold, "deadline")
         } else {
-            return Belief::Holds;
-        };
-        self.lapse(hold, cause)
+            Belief::Holds
+        }
     }
 
-    pub(super) fn lapse(&mut self, hold: &Hold, cause: &str) -> Belief {
-        self.journal.lapse(&hold.lock, hold.grant.token, cause);
+    /// The client no longer believes that it holds the lock.
+    pub(super) fn lapse(&self, hold: &Hold, cause: &str) -> Belief {
+        if hold.believed() {
+            hold.over.raise();
+            self.at_once("lapse", merged(hold.name(), json!({ "cause": cause })));
+        }
         Belief::Lapsed
     }
 
-    /// Reads the resource, works for `work`, and writes what it read on. The client looks at its deadline before the write.
-    /// A failed read or write ends nothing; a refused one tells the client that its grant is stale.
-    pub(super) async fn read_modify_write(&mut self, hold: &Hold, work: Duration) -> OpResult<Belief> {
-        let Some(read) = self.read(hold).await? else { return Ok(self.pause(hold, work).await) };
-        if read.fenced_refused {
-            return Ok(self.lapse(hold, "refused"));
-        }
-        if self.pause(hold, work).await == Belief::Lapsed {
-            return Ok(Belief::Lapsed);
-        }
-        match self.write(hold, &read).await? {
-            Some(written) if written.fenced_refused => Ok(self.lapse(hold, "refused")),
-            _ => Ok(self.look(hold)),
-        }
+    /// The service renewed the grant.
+    pub(super) fn renewed(&self, hold: &Hold, grant: Grant) {
+        let fields = describe(&grant);
+        *hold.grant.borrow_mut() = grant;
+        self.at_once("renewed", merged(hold.name(), fields));
     }
+}
 
-    async fn read(&mut self, hold: &Hold) -> OpResult<Option<Reply>> {
-        let value = subject(&hold.lock, hold.grant.token);
-        self.request(
-            hold,
-            "read",
-            value,
-            Op::Read,
-            |reply| json!({ "seq": reply.seq, "unfenced": reply.unfenced, "fenced": reply.fenced }),
-        )
-        .await
-    }
-
-    async fn write(&mut self, hold: &Hold, read: &Reply) -> OpResult<Option<Reply>> {
-        self.writes += 1;
-        let id = format!("{}-{}", self.journal.process, self.writes);
-        let mut value = subject(&hold.lock, hold.grant.token);
-        value["id"] = json!(id);
-        let (unfenced_base, fenced_base) = (read.unfenced.clone(), read.fenced.clone());
-        let op = match self.info.checks_then_sets {
-            true => Op::Set { id, unfenced_base, fenced_base },
-            false => Op::Write { id, unfenced_base, fenced_base },
-        };
-        self.request(hold, "write", value, op, |reply| json!({ "seq": reply.seq })).await
-    }
-
-    /// One request to the resource; `None` if it certainly failed.
-    async fn request(
-        &mut self,
-        hold: &Hold,
-        f: &str,
-        value: Value,
-        op: Op,
-        describe: impl FnOnce(&Reply) -> Value,
-    ) -> OpResult<Option<Reply>> {
-        let request =
-            Request { lock: hold.lock.clone(), process: self.journal.process, token: hold.grant.token, op };
-        let described = |reply: &Reply| {
-            let mut fields = describe(reply);
-            if reply.fenced_refused {
-                fields["fenced_refused"] = json!(true);
-            }
-            fields
-        };
-        let sent = hold.until_deadline(&self.env, self.resource.request(request));
-        Client::settled(self.journal.run(f, value, sent, described).await)
-    }
+/// The fields of a grant that the recipe has.
+pub(super) fn describe(grant: &Grant) -> Value {
+    let mut fields = serde_json::Map::new();
+    let mut put = |name: &str, value: Option<Value>| value.map(|value| fields.insert(name.into(), value));
+    put("token", grant.token.map(Value::from));
+    put("ttl_ms", grant.ttl.map(|ttl| Value::from(ttl.as_millis() as u64)));
+    put("asked_ns", grant.asked.map(Value::from));
+    put("deadline_ns", grant.deadline.map(Value::from));
+    put("lease", grant.lease.clone().map(Value::from));
+    Value::Object(fields)
 }

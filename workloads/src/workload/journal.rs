@@ -1,4 +1,4 @@
-use std::{future::Future, rc::Rc, time::Duration};
+use std::{cell::Cell, future::Future, rc::Rc, time::Duration};
 
 use checkers::history::{Event, EventKind, Process};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub(super) struct Journal {
     pub(super) sink: Rc<dyn EventSink>,
     pub(super) node: String,
     /// The process number now.
-    pub(super) process: u32,
+    pub(super) process: Cell<u32>,
     /// What is added to the process number when it is retired.
     pub(super) clients: u32,
     /// How long an operation may go on once the client is told to stop.
@@ -26,8 +26,8 @@ pub(super) struct Journal {
 impl Journal {
     /// Runs one operation: its invocation, and its completion, whose value is the invocation's with `describe`'s fields over it.
     /// An indeterminate outcome retires the process number.
-    pub(super) async fn run<T>(
-        &mut self,
+    async fn run<T>(
+        &self,
         f: &str,
         value: Value,
         operation: impl Future<Output = OpResult<T>>,
@@ -41,18 +41,37 @@ impl Journal {
             Err(OpError::Definite(why)) => self.record(time, EventKind::Fail, f, value, Some(why)),
             Err(OpError::Indeterminate(why)) => {
                 self.record(time, EventKind::Info, f, value, Some(why));
-                self.process += self.clients;
+                self.process.set(self.process() + self.clients);
             }
         }
         outcome
     }
 
-    /// The client no longer believes that it holds the lock.
-    pub(super) fn lapse(&self, lock: &str, token: Option<u64>, cause: &str) {
+    /// The same. A definite failure is settled: nothing happened, the client goes on (`None`).
+    pub(super) async fn settle<T>(
+        &self,
+        f: &str,
+        value: Value,
+        operation: impl Future<Output = OpResult<T>>,
+        describe: impl FnOnce(&T) -> Value,
+    ) -> OpResult<Option<T>> {
+        match self.run(f, value, operation, describe).await {
+            Ok(result) => Ok(Some(result)),
+            Err(OpError::Definite(_)) => Ok(None),
+            Err(indeterminate) => Err(indeterminate),
+        }
+    }
+
+    /// Something that the client learned or concluded, both ends at one instant; perhaps while an operation is pending.
+    pub(super) fn at_once(&self, f: &str, value: Value) {
         let time = self.env.now();
-        let value = merged(subject(lock, token), json!({ "cause": cause }));
-        self.record(time, EventKind::Invoke, "lapse", value.clone(), None);
-        self.record(time, EventKind::Ok, "lapse", value, None);
+        self.record(time, EventKind::Invoke, f, value.clone(), None);
+        self.record(time, EventKind::Ok, f, value, None);
+    }
+
+    /// The process number now.
+    pub(super) fn process(&self) -> u32 {
+        self.process.get()
     }
 
     async fn until_given_up<T>(&self, operation: impl Future<Output = OpResult<T>>) -> OpResult<T> {
@@ -68,7 +87,7 @@ impl Journal {
     }
 
     fn record(&self, time: u64, kind: EventKind, f: &str, value: Value, error: Option<&String>) {
-        let (process, node) = (Process::Client(self.process), Some(self.node.clone()));
+        let (process, node) = (Process::Client(self.process()), Some(self.node.clone()));
         self.sink.record(Event {
             index: 0,
             time,
@@ -77,8 +96,18 @@ impl Journal {
             kind,
             f: f.into(),
             value,
-            error: error.cloned(),
+            error: error.map(|why| clipped(why)),
         });
+    }
+}
+
+/// A server may say anything; its words are for people, who need not read more than so many characters.
+const WORDS_MAX: usize = 1000;
+
+fn clipped(words: &str) -> String {
+    match words.char_indices().nth(WORDS_MAX) {
+        None => words.into(),
+        Some((end, _)) => format!("{}… ({} bytes in all)", &words[..end], words.len()),
     }
 }
 
@@ -91,9 +120,22 @@ pub(super) fn subject(lock: &str, token: Option<u64>) -> Value {
 }
 
 /// `value` with the fields of `more` over it.
-fn merged(mut value: Value, more: Value) -> Value {
+pub(super) fn merged(mut value: Value, more: Value) -> Value {
     if let (Value::Object(fields), Value::Object(more)) = (&mut value, more) {
         fields.extend(more);
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_is_told_in_a_thousand_characters() {
+        let short = "é".repeat(WORDS_MAX);
+        assert_eq!(clipped(&short), short);
+        let long = "é".repeat(1 << 20);
+        assert_eq!(clipped(&long), format!("{short}… (2097152 bytes in all)"));
+    }
 }

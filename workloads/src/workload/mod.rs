@@ -7,8 +7,10 @@ mod config;
 mod control;
 mod hold;
 mod journal;
+mod keepalive;
 mod resource;
 mod rounds;
+mod worker;
 
 pub use client::run_client;
 pub use config::{BadConfig, ClientConfig, Rates, Workload};

@@ -2,12 +2,7 @@
 
 use serde_json::json;
 
-use super::{
-    Phase,
-    client::Client,
-    hold::{Belief, Hold},
-    journal::subject,
-};
+use super::{Phase, client::Client, hold::Hold, journal::subject, worker::Work};
 use crate::error::OpResult;
 
 /// In one round of this many, a client of an election only looks who leads.
@@ -18,17 +13,16 @@ impl Client {
     pub(super) async fn lock_round(&mut self) -> OpResult<()> {
         let lock = self.pick();
         let Some(hold) = self.acquire("acquire", &lock).await? else { return Ok(()) };
-        let work = self.draw_percent(self.config.rates.hold_percent);
-        self.read_modify_write(&hold, work).await?;
-        self.release("release", &hold).await
+        let work = Work::Once(self.worker.draw_percent(self.config.rates.hold_percent));
+        self.use_up(hold, work, "release").await
     }
 
     /// Acquire, hold over several TTLs with renewals, writing regularly, release.
     pub(super) async fn lease_round(&mut self) -> OpResult<()> {
         let lock = self.pick();
         let Some(hold) = self.acquire("acquire", &lock).await? else { return Ok(()) };
-        let hold = self.work(hold).await?;
-        self.release("release", &hold).await
+        let work = self.long_work();
+        self.use_up(hold, work, "release").await
     }
 
     /// Look who leads; or campaign, work while leading, resign.
@@ -38,56 +32,37 @@ impl Client {
             return self.observe(&name).await;
         }
         let Some(hold) = self.acquire("campaign", &name).await? else { return Ok(()) };
-        let hold = self.work(hold).await?;
-        self.release("resign", &hold).await
+        let work = self.long_work();
+        self.use_up(hold, work, "resign").await
+    }
+
+    /// Works under a grant while it is kept alive, and gives it back, whatever came of the work: an exception leaves a
+    /// critical section by way of the release. Only a client that has given its grant up in doubt leaves it to run out.
+    /// Either way it holds nothing after that, and never acquires what it holds.
+    async fn use_up(&mut self, hold: Hold, work: Work, release: &str) -> OpResult<()> {
+        let Client { worker, keepalive, instance, info, .. } = self;
+        let worked = keepalive.beside(instance, &hold, worker.work(&hold, work)).await;
+        match worked {
+            Err(unclear) if info.aware => Err(unclear),
+            _ => self.release(release, &hold).await,
+        }
+    }
+
+    fn long_work(&self) -> Work {
+        let span = match self.journal.control.phase() {
+            Phase::Run => self.config.rates.lease_hold_percent,
+            _ => self.config.rates.hold_percent,
+        };
+        Work::For(self.worker.draw_percent(span))
     }
 
     async fn observe(&mut self, name: &str) -> OpResult<()> {
         let operation = self.instance.observe(name);
-        let outcome = self.journal.run("observe", subject(name, None), operation, |leader| match leader {
+        let described = |leader: &Option<crate::primitive::Leader>| match leader {
             Some(leader) => json!({ "leader": leader.id, "token": leader.token }),
             None => json!({ "leader": null }),
-        });
-        Client::settled(outcome.await)?;
-        Ok(())
-    }
-
-    /// Writes and renews until the hold's time is over, the client no longer believes, or the phase changes.
-    async fn work(&mut self, mut hold: Hold) -> OpResult<Hold> {
-        let phase = self.journal.control.phase();
-        let span = match phase {
-            Phase::Run => self.config.rates.lease_hold_percent,
-            _ => self.config.rates.hold_percent,
         };
-        let end = self.env.now() + self.draw_percent(span).as_nanos() as u64;
-        let mut renew_at = self.renewal(&hold);
-        while self.env.now() < end && self.journal.control.phase() == phase {
-            if self.env.now() >= renew_at {
-                renew_at = match self.renew(&hold).await? {
-                    Some(grant) => {
-                        hold.grant = grant;
-                        self.renewal(&hold)
-                    }
-                    None if self.info.aware => {
-                        self.lapse(&hold, "notified");
-                        return Ok(hold);
-                    }
-                    // As published: it notes the failure, renews no more, and goes on.
-                    None => u64::MAX,
-                };
-            }
-            let work = self.draw_ms(self.config.rates.write_every_ms);
-            if self.read_modify_write(&hold, work).await? == Belief::Lapsed {
-                return Ok(hold);
-            }
-        }
-        Ok(hold)
-    }
-
-    /// When to renew next, on the run's clock.
-    fn renewal(&self, hold: &Hold) -> u64 {
-        let asked = hold.grant.asked.unwrap_or_else(|| self.env.now());
-        let ttl = hold.grant.ttl.unwrap_or_else(|| self.config.ttl());
-        asked + (ttl * self.config.rates.renew_at_percent as u32 / 100).as_nanos() as u64
+        self.journal.settle("observe", subject(name, None), operation, described).await?;
+        Ok(())
     }
 }

@@ -96,13 +96,18 @@ fn a_call_on_a_connection_already_closed_is_not_sent() {
 fn locks_contend_renew_and_release() {
     let Some(server) = server() else { return };
     on_node(async |env| {
-        for recipe in ["redis/set-nx", "redis/set-nx-fenced", "redis/set-nx-lease", "redis/election"] {
+        for recipe in
+            ["redis/set-nx", "redis/set-nx-fenced", "redis/set-nx-lease-aware", "redis/election-aware"]
+        {
             let endpoints = [server.endpoint.clone()];
             let mut first = instance(&env, recipe, "c1", 5000, &endpoints);
             let mut second = instance(&env, recipe, "c2", 5000, &endpoints);
             let short = Duration::from_millis(100);
             let grant = first.acquire("a", short).await.unwrap();
-            assert_eq!(grant.token.is_some(), ["redis/set-nx-fenced", "redis/election"].contains(&recipe));
+            assert_eq!(
+                grant.token.is_some(),
+                ["redis/set-nx-fenced", "redis/election-aware"].contains(&recipe)
+            );
             assert_definite(second.acquire("a", short).await);
             assert_eq!(first.renew("a").await.unwrap().token, grant.token);
             assert_definite(second.renew("a").await);
@@ -138,8 +143,8 @@ fn redlock_needs_a_majority() {
     let Some(servers) = (0..3).map(|_| server()).collect::<Option<Vec<_>>>() else { return };
     on_node(async |env| {
         let endpoints: Vec<_> = servers.iter().map(|server| server.endpoint.clone()).collect();
-        let mut first = instance(&env, "redis/redlock", "c1", 3000, &endpoints);
-        let mut second = instance(&env, "redis/redlock", "c2", 3000, &endpoints);
+        let mut first = instance(&env, "redis/redlock-aware", "c1", 3000, &endpoints);
+        let mut second = instance(&env, "redis/redlock-aware", "c2", 3000, &endpoints);
         let short = Duration::from_millis(100);
         let grant = first.acquire("a", short).await.unwrap();
         assert_eq!(grant.ttl, Some(Duration::from_millis(3000 - 30 - 2)));
@@ -167,11 +172,54 @@ fn redlock_tells_what_nobody_else_can_hold() {
     let Some(servers) = (0..3).map(|_| server()).collect::<Option<Vec<_>>>() else { return };
     on_node(async |env| {
         let endpoints: Vec<_> = servers.iter().map(|server| server.endpoint.clone()).collect();
-        let mut lock = instance(&env, "redis/redlock", "c1", 3000, &endpoints);
+        let mut lock = instance(&env, "redis/redlock-aware", "c1", 3000, &endpoints);
         servers[0].kill();
         servers[1].kill();
         assert_definite(lock.acquire("a", Duration::from_millis(100)).await);
         let redis = stores(&env).redis(&servers[2].endpoint, LIMIT).await.unwrap();
         assert_eq!(redis.get("lock:a").await, Ok(None), "released everywhere");
+    });
+}
+
+/// What a minority of the servers deleted is not undone by the others' no.
+#[test]
+fn a_release_of_redlock_fails_only_if_nobody_deleted_anything() {
+    let Some(servers) = (0..3).map(|_| server()).collect::<Option<Vec<_>>>() else { return };
+    on_node(async |env| {
+        let endpoints: Vec<_> = servers.iter().map(|server| server.endpoint.clone()).collect();
+        let mut lock = instance(&env, "redis/redlock", "c1", 9000, &endpoints);
+        let forget = async |count: usize| {
+            for server in &servers[..count] {
+                let redis = stores(&env).redis(&server.endpoint, LIMIT).await.unwrap();
+                assert_eq!(redis.del("lock:a").await, Ok(true));
+            }
+        };
+        for (forgotten, released) in [(1, Some(true)), (2, None), (3, Some(false))] {
+            lock.acquire("a", LIMIT).await.unwrap();
+            forget(forgotten).await;
+            match released {
+                Some(true) => lock.release("a").await.unwrap(),
+                Some(false) => assert_definite(lock.release("a").await),
+                None => assert_indeterminate(lock.release("a").await),
+            }
+        }
+    });
+}
+
+/// A broken connection is explicitly replaced before something is given back or renewed.
+#[test]
+fn a_lock_is_released_on_a_new_connection_when_the_old_one_broke() {
+    let Some(server) = server() else { return };
+    on_node(async |env| {
+        let mut lock = instance(&env, "redis/set-nx", "c1", 9000, std::slice::from_ref(&server.endpoint));
+        lock.acquire("a", LIMIT).await.unwrap();
+        server.stop();
+        assert_indeterminate(lock.renew("a").await);
+        server.go_on();
+        assert!(!lock.usable());
+        lock.renew("a").await.unwrap();
+        lock.release("a").await.unwrap();
+        let redis = stores(&env).redis(&server.endpoint, LIMIT).await.unwrap();
+        assert_eq!(redis.get("lock:a").await, Ok(None));
     });
 }

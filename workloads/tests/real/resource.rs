@@ -7,7 +7,10 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
-use workloads::api::resource::{Op, Request};
+use workloads::{
+    api::resource::{Op, Request},
+    error::OpError,
+};
 
 use crate::{
     support::{LIMIT, assert_definite, on_node, stores},
@@ -71,5 +74,45 @@ fn says_what_is_no_request() {
         assert!(answer.starts_with(r#"{"error":"not a request: "#), "{answer}");
         let nobody = workloads::api::Endpoint { node: "resource".into(), addr: "127.0.0.1:1".into() };
         assert_definite(stores(&env).resource(&nobody, LIMIT).await.map(|_| ()));
+    });
+}
+
+#[test]
+fn an_endless_request_is_refused_and_others_are_served() {
+    on_node(async |env| {
+        let endpoint = serve(&env, Rc::default()).await;
+        let mut stream = TcpStream::connect(&endpoint.addr).await.unwrap();
+        let mut answer = [0; 9];
+        let chunk = [b' '; 4096];
+        let flooded = async {
+            // It ends the connection; what is still on its way then is nobody's.
+            while stream.write_all(&chunk).await.is_ok() {
+                if let Ok(Ok(_)) = env.timeout(Duration::ZERO, stream.peek(&mut answer)).await {
+                    return;
+                }
+            }
+        };
+        assert!(env.timeout(Duration::from_secs(10), flooded).await.is_ok(), "it reads on and on");
+        let resource = stores(&env).resource(&endpoint, LIMIT).await.unwrap();
+        assert_eq!(resource.request(write("3-1", None)).await.unwrap().seq, 1);
+    });
+}
+
+#[test]
+fn an_endless_answer_is_given_up() {
+    on_node(async |env| {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap().to_string();
+        let flood = env.spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            while stream.write_all(&[b'x'; 4096]).await.is_ok() {}
+        });
+        let endpoint = workloads::api::Endpoint { node: "resource".into(), addr };
+        let resource = stores(&env).resource(&endpoint, Duration::from_secs(3600)).await.unwrap();
+        let answered = env.timeout(Duration::from_secs(10), resource.request(write("3-1", None))).await;
+        let error = answered.expect("it reads on and on").expect_err("that is no answer");
+        let OpError::Indeterminate(why) = error else { panic!("{error:?} says too much") };
+        assert!(why.contains("longer than"), "{why}");
+        drop(flood);
     });
 }

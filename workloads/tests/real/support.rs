@@ -102,6 +102,7 @@ pub fn instance(env: &Env, recipe: &str, owner: &str, ttl_ms: u64, endpoints: &[
         ttl: Duration::from_millis(ttl_ms),
         limit: LIMIT,
         owner: owner.into(),
+        aware: false,
         settings: Default::default(),
     };
     let info = recipes::find(recipe).expect("a known recipe");

@@ -144,7 +144,7 @@ fn recipes_contend_renew_and_hand_over() {
     let Some(server) = server() else { return };
     on_node(async |env| {
         settle(&env, &server).await;
-        for recipe in ["zookeeper/lock", "zookeeper/election"] {
+        for recipe in ["zookeeper/lock-aware", "zookeeper/election-aware"] {
             let endpoints = [server.endpoint.clone()];
             let mut first = instance(&env, recipe, "c1", 2000, &endpoints);
             let mut second = instance(&env, recipe, "c2", 2000, &endpoints);
@@ -158,7 +158,7 @@ fn recipes_contend_renew_and_hand_over() {
             let renewed = first.renew("a").await.unwrap();
             assert!(renewed.token == grant.token && renewed.deadline > grant.deadline);
             assert_definite(second.release("a").await);
-            if recipe == "zookeeper/election" {
+            if recipe == "zookeeper/election-aware" {
                 let leader = second.observe("a").await.unwrap().unwrap();
                 assert_eq!((leader.id.as_str(), leader.token), ("c1", grant.token));
             }
@@ -183,7 +183,7 @@ fn a_lost_create_reply_leaves_no_orphan() {
             |sent: &[u8]| sent.get(8..12) == Some(&15_i32.to_be_bytes()) && sent.ends_with(&[0, 0, 0, 3]);
         let proxy = Proxy::start(&env, &server.endpoint, is_create).await;
         let endpoints = [proxy.endpoint.clone(), server.endpoint.clone()];
-        let mut lock = instance(&env, "zookeeper/lock", "c1", 4000, &endpoints);
+        let mut lock = instance(&env, "zookeeper/lock-aware", "c1", 4000, &endpoints);
         let grant = lock.acquire("a", LIMIT).await.unwrap();
         assert!(proxy.swallowed(), "the reply was lost");
         let watcher = open(&env, &server).await;
@@ -191,7 +191,7 @@ fn a_lost_create_reply_leaves_no_orphan() {
         assert_eq!(children.len(), 1, "{children:?}");
         lock.release("a").await.unwrap();
         assert_eq!(watcher.get_children("/lock/a", false).await, Ok(Answer::Done(vec![])));
-        let mut other = instance(&env, "zookeeper/lock", "c2", 4000, &endpoints[1..]);
+        let mut other = instance(&env, "zookeeper/lock-aware", "c2", 4000, &endpoints[1..]);
         assert!(other.acquire("a", LIMIT).await.unwrap().token > grant.token);
     });
 }
@@ -203,11 +203,12 @@ fn without_another_server_a_lost_create_reply_is_indeterminate() {
         settle(&env, &server).await;
         let proxy = Proxy::start(&env, &server.endpoint, |sent| sent.ends_with(&[0, 0, 0, 3])).await;
         let endpoints = [proxy.endpoint.clone()];
-        let mut lock = instance(&env, "zookeeper/lock", "c1", 4000, &endpoints);
+        let mut lock = instance(&env, "zookeeper/lock-aware", "c1", 4000, &endpoints);
         proxy.refuse_new();
         assert_definite(lock.acquire("a", LIMIT).await);
         let proxy = Proxy::start(&env, &server.endpoint, |sent| sent.ends_with(&[0, 0, 0, 3])).await;
-        let mut lock = instance(&env, "zookeeper/lock", "c1", 4000, std::slice::from_ref(&proxy.endpoint));
+        let mut lock =
+            instance(&env, "zookeeper/lock-aware", "c1", 4000, std::slice::from_ref(&proxy.endpoint));
         let (outcome, ()) = tokio::join!(lock.acquire("a", LIMIT), async {
             while !proxy.swallowed() {
                 env.sleep(Duration::from_millis(5)).await;
@@ -223,9 +224,9 @@ fn locks_leases_and_elections_under_their_workloads() {
     let Some(server) = server() else { return };
     on_node(async |env| settle(&env, &server).await);
     let cases = [
-        ("zookeeper/lock", Workload::Lock, "acquire"),
-        ("zookeeper/lock-lease", Workload::Lease, "acquire"),
-        ("zookeeper/election", Workload::Election, "campaign"),
+        ("zookeeper/lock-aware", Workload::Lock, "acquire"),
+        ("zookeeper/lock-lease-aware", Workload::Lease, "acquire"),
+        ("zookeeper/election-aware", Workload::Election, "campaign"),
     ];
     for (recipe, workload, f) in cases {
         let endpoints = [server.endpoint.clone()];
@@ -235,4 +236,41 @@ fn locks_leases_and_elections_under_their_workloads() {
         eprintln!("{recipe}: {grants} grants, {} events", events.len());
         assert!(grants > if workload == Workload::Lock { 20 } else { 1 }, "{recipe}: {grants} grants");
     }
+}
+
+#[test]
+fn a_release_without_answer_is_indeterminate() {
+    let Some(server) = server() else { return };
+    on_node(async |env| {
+        settle(&env, &server).await;
+        // Of a delete packet the type is 2.
+        let is_delete = |sent: &[u8]| sent.get(8..12) == Some(&2_i32.to_be_bytes());
+        let proxy = Proxy::start(&env, &server.endpoint, is_delete).await;
+        let mut lock = instance(&env, "zookeeper/lock", "c1", 4000, std::slice::from_ref(&proxy.endpoint));
+        lock.acquire("a", LIMIT).await.unwrap();
+        assert_indeterminate(lock.release("a").await);
+        assert!(proxy.swallowed());
+    });
+}
+
+/// As every client of ZooKeeper does: a session outlives its connection.
+#[test]
+fn a_session_goes_on_at_another_server_when_its_connection_breaks() {
+    let Some(server) = server() else { return };
+    on_node(async |env| {
+        settle(&env, &server).await;
+        // Of a packet that asks for data the type is 4.
+        let is_read = |sent: &[u8]| sent.get(8..12) == Some(&4_i32.to_be_bytes());
+        let proxy = Proxy::start(&env, &server.endpoint, is_read).await;
+        let endpoints = [proxy.endpoint.clone(), server.endpoint.clone()];
+        let mut leader = instance(&env, "zookeeper/election-aware", "c1", 6000, &endpoints);
+        let grant = leader.acquire("a", LIMIT).await.unwrap();
+        let lost = leader.lost().expect("it listens");
+        assert_indeterminate(leader.observe("a").await);
+        assert!(proxy.swallowed() && !leader.usable());
+        let renewed = leader.renew("a").await.unwrap();
+        assert_eq!((renewed.token, &renewed.lease), (grant.token, &grant.lease));
+        assert!(renewed.deadline > grant.deadline && !lost.is_raised());
+        leader.release("a").await.unwrap();
+    });
 }

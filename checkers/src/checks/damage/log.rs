@@ -52,7 +52,7 @@ struct Register {
     base: fn(&ResourceEntry) -> Option<&str>,
     took: fn(&ResourceEntry) -> bool,
     /// Whether an acknowledged write was one to this register.
-    meant: fn(&Access<'_>, &ResourceEntry) -> bool,
+    meant: fn(&Access, &ResourceEntry) -> bool,
 }
 
 const REGISTERS: [Register; 2] = [
@@ -71,28 +71,28 @@ const REGISTERS: [Register; 2] = [
 ];
 
 /// An acknowledged write that did not survive.
-struct Loss<'t, 'h> {
+struct Loss<'t> {
     register: &'t Register,
-    access: &'t Access<'h>,
+    access: &'t Access,
     entry: &'t ResourceEntry,
     /// The write that overwrote it; none if the register never took it.
     by: Option<&'t ResourceEntry>,
 }
 
-type Acknowledged<'t, 'h> = FxHashMap<(u32, &'t str), &'t Access<'h>>;
+type Acknowledged<'t> = FxHashMap<(u32, &'t str), &'t Access>;
 
 /// Successful writes by process and id.
-fn acknowledged<'t, 'h>(table: &'t LockTable<'h>) -> Acknowledged<'t, 'h> {
+fn acknowledged<'t>(table: &'t LockTable<'_>) -> Acknowledged<'t> {
     let writes = table.accesses.iter().filter(|access| access.write && access.outcome == Outcome::Ok);
-    writes.filter_map(|access| Some(((access.process, access.id?), access))).collect()
+    writes.filter_map(|access| Some(((access.process, table.id_of(access)?), access))).collect()
 }
 
 /// `writes` are those of one lock in serial order.
-fn lost<'t, 'h>(
+fn lost<'t>(
     register: &'t Register,
     writes: &[&'t ResourceEntry],
-    acknowledged: &Acknowledged<'t, 'h>,
-    losses: &mut Findings<Loss<'t, 'h>>,
+    acknowledged: &Acknowledged<'t>,
+    losses: &mut Findings<Loss<'t>>,
 ) {
     let taken: Vec<&ResourceEntry> = writes.iter().filter(|entry| (register.took)(entry)).copied().collect();
     let chain = Chain::of(&taken, register.base);
@@ -147,13 +147,13 @@ impl Chain {
     }
 }
 
-fn missing(acknowledged: &Acknowledged<'_, '_>, log: &[ResourceEntry]) -> usize {
+fn missing(acknowledged: &Acknowledged<'_>, log: &[ResourceEntry]) -> usize {
     let logged = log.iter().filter_map(|entry| Some((entry.process, entry.id.as_deref()?)));
     acknowledged.len()
         - logged.filter(|key| acknowledged.contains_key(key)).collect::<std::collections::BTreeSet<_>>().len()
 }
 
-fn tell(table: &LockTable<'_>, loss: &Loss<'_, '_>) -> Violation {
+fn tell(table: &LockTable<'_>, loss: &Loss<'_>) -> Violation {
     let end_ns = loss.by.map_or(loss.access.end.time, |by| by.time);
     let start_ns = loss.entry.time.min(end_ns);
     let (faults, clause) = table.faults_within(start_ns, end_ns);
@@ -161,7 +161,8 @@ fn tell(table: &LockTable<'_>, loss: &Loss<'_, '_>) -> Violation {
     let overwritten = match loss.by {
         Some(by) => {
             let id = by.id.as_deref();
-            let same = |access: &&Access<'_>| access.write && access.process == by.process && access.id == id;
+            let same =
+                |access: &&Access| access.write && access.process == by.process && table.id_of(access) == id;
             operations.extend(table.accesses.iter().find(same).map(|access| access.invoke.index()));
             let base = (loss.register.base)(by).map_or("nothing".to_owned(), |base| format!("{base:?}"));
             let (who, id, at) = (table.who(by.process), id.unwrap_or("-"), Ms(by.time));
@@ -171,7 +172,7 @@ fn tell(table: &LockTable<'_>, loss: &Loss<'_, '_>) -> Violation {
     };
     let text = format!(
         "Write {:?} of {}, acknowledged at {}, is lost in the {} register of {}: {overwritten}; {clause}.",
-        loss.access.name(),
+        table.name_of(loss.access),
         table.who(loss.access.process),
         Ms(loss.access.end.time),
         loss.register.name,

@@ -18,6 +18,11 @@ impl At {
         At { time, index: u32::try_from(index).unwrap_or(u32::MAX) }
     }
 
+    /// Another time, marked by the same event.
+    pub(super) fn moved_to(self, time: u64) -> At {
+        At { time, ..self }
+    }
+
     /// Index of the event.
     pub fn index(self) -> u64 {
         u64::from(self.index)
@@ -55,6 +60,36 @@ impl fmt::Debug for Maybe {
     }
 }
 
+/// A token that may be missing: any whole number that a machine writes, also below zero. 16 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(C, packed(4))]
+pub(super) struct MaybeToken(i128);
+
+impl MaybeToken {
+    pub(super) fn get(self) -> Option<i128> {
+        (self != MaybeToken::default()).then_some(self.0)
+    }
+}
+
+impl Default for MaybeToken {
+    /// None: no history has a number as low as this.
+    fn default() -> Self {
+        MaybeToken(i128::MIN)
+    }
+}
+
+impl From<Option<i128>> for MaybeToken {
+    fn from(token: Option<i128>) -> MaybeToken {
+        token.map_or_else(MaybeToken::default, MaybeToken)
+    }
+}
+
+impl fmt::Debug for MaybeToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,9 +102,16 @@ mod tests {
     }
 
     #[test]
+    fn tokens_come_back() {
+        let tokens = [None, Some(-1), Some(0), Some(i128::from(u64::MAX))];
+        assert_eq!(tokens.map(|token| MaybeToken::from(token).get()), tokens);
+    }
+
+    #[test]
     fn records_stay_small() {
-        use crate::checks::{Attempt, Hold, Promise};
+        use crate::checks::{Access, Attempt, Grant, Hold, Promise, Release};
         assert_eq!(size_of::<At>(), 12);
-        assert!(size_of::<Attempt>() + size_of::<Hold>() + size_of::<Promise>() <= 180);
+        assert!(size_of::<Attempt>() + size_of::<Grant>() + size_of::<Hold>() + size_of::<Promise>() <= 170);
+        assert!(size_of::<Access>() <= 48 && size_of::<Release>() <= 32);
     }
 }

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::At;
+use super::{At, LockTable};
 use crate::history::Row;
 
 /// One fault as it went.
@@ -38,10 +38,36 @@ pub struct Phase {
     pub bound_ns: Option<u64>,
 }
 
+/// A time in which a node's agent, or the harness, did not come to run though no fault of ours stopped it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// The node, or `harness`.
+    pub node: String,
+    /// When its ticker was due, in nanoseconds since the run began.
+    pub from_ns: u64,
+    /// When its ticker came, in nanoseconds since the run began.
+    pub to_ns: u64,
+}
+
+/// A server whose process ended though no fault of the run ended it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exit {
+    /// The server's node.
+    pub node: String,
+    /// How it ended, as the agent tells it: `exit status: 3`, `signal: 11 (SIGSEGV)`.
+    pub status: String,
+    /// When the harness heard of it, in nanoseconds since the run began.
+    pub at_ns: u64,
+    /// Index of the event that tells of it.
+    pub event: u64,
+}
+
 /// Collects the nemesis' events.
 #[derive(Default)]
 pub(super) struct Faults {
     faults: Vec<FaultRecord>,
+    stalls: Vec<Stall>,
+    exits: Vec<Exit>,
     phases: Vec<Phase>,
 }
 
@@ -49,14 +75,49 @@ impl Faults {
     pub(super) fn row(&mut self, row: Row<'_>, at: At) {
         match row.f().split_once('-') {
             None if row.f() == "phase" => self.phase(row, at),
+            None if row.f() == "stall" => self.stall(row),
+            None if row.f() == "exit" => self.exit(row, at),
             Some(("start", kind)) => self.start(kind, row),
             Some(("stop", _)) => self.stop(row),
             _ => {}
         }
     }
 
-    pub(super) fn finish(self) -> (Vec<FaultRecord>, Vec<Phase>) {
-        (self.faults, self.phases)
+    /// A stall of a node that a fault of ours had hit meanwhile says nothing of the machine.
+    pub(super) fn finish(self, table: &mut LockTable<'_>) {
+        let Faults { faults, mut stalls, mut exits, phases } = self;
+        let hit = |fault: &FaultRecord, stall: &Stall| {
+            let meanwhile =
+                fault.start_ns <= stall.to_ns && fault.end_ns.is_none_or(|end| end >= stall.from_ns);
+            meanwhile && fault.targets.contains(&stall.node)
+        };
+        stalls.retain(|stall| !faults.iter().any(|fault| hit(fault, stall)));
+        stalls.sort_by_key(|stall| stall.from_ns);
+        exits.retain(|exit| !table.nodes().any(|client| client == exit.node));
+        (table.faults, table.stalls, table.exits, table.phases) = (faults, stalls, exits, phases);
+    }
+
+    /// Of a client or of the resource it is the harness' failure, and no finding. Who told no role named servers `s1`,
+    /// `s2` and so on.
+    fn exit(&mut self, row: Row<'_>, at: At) {
+        let value = row.value();
+        let text = |key| value.get(key).as_str();
+        let Some(node) = text("node") else { return };
+        let is_numbered = |number: &str| number.parse::<u32>().is_ok();
+        let by_name = || node.strip_prefix('s').is_some_and(is_numbered);
+        if !text("role").map_or_else(by_name, |role| role == "server") {
+            return;
+        }
+        let status = text("status").unwrap_or("nobody knows how").to_owned();
+        self.exits.push(Exit { node: node.to_owned(), status, at_ns: at.time, event: at.index() });
+    }
+
+    fn stall(&mut self, row: Row<'_>) {
+        let value = row.value();
+        let ns = |key| value.get(key).as_u64();
+        let (Some(node), Some(from_ns)) = (value.get("node").as_str(), ns("from_ns")) else { return };
+        let to_ns = ns("to_ns").unwrap_or(row.time());
+        self.stalls.push(Stall { node: node.to_owned(), from_ns, to_ns });
     }
 
     fn phase(&mut self, row: Row<'_>, at: At) {

@@ -16,8 +16,8 @@ struct Fields {
     error: Option<String>,
     /// Where the packed value of `:value` begins and ends.
     value: Option<(usize, usize)>,
-    /// The same for `:key`.
-    key: Option<(usize, usize)>,
+    /// What names the object, if the value does not, and the same of its value.
+    key: Option<(&'static str, (usize, usize))>,
     seen: u32,
 }
 
@@ -32,9 +32,7 @@ pub(super) fn event(scanner: &mut Scanner<'_>, segment: &mut Segment) -> Result<
     let Some(kind) = fields.kind else { return start.bad("the event has no :type") };
     let Some(process) = fields.process else { return start.bad("the event has no :process") };
     let Some(f) = fields.f else { return start.bad("the event has no :f") };
-    if let Some(key) = fields.key {
-        segment.join_key(mark, key, fields.value);
-    }
+    segment.join(mark, f, fields.key, fields.value);
     let (index, time, node) = (fields.index, fields.time, fields.node);
     let head = Head { line: start.line, index, time, process, kind, f, node, error: fields.error.as_deref() };
     segment.push(mark, &head);
@@ -108,10 +106,9 @@ fn field(
             fields.node = text(scanner, segment)?.map(|node| segment.name(&node));
             128
         }
-        "key" => {
-            fields.key = Some(packed(scanner, segment)?);
-            256
-        }
+        "key" => named(scanner, segment, fields, "key", 256)?,
+        "lock" => named(scanner, segment, fields, "lock", 512)?,
+        "name" => named(scanner, segment, fields, "name", 1024)?,
         _ => {
             let mark = segment.mark();
             packed(scanner, segment)?;
@@ -120,6 +117,19 @@ fn field(
         }
     };
     Ok(())
+}
+
+/// Of several names for the object, the first counts.
+fn named(
+    scanner: &mut Scanner<'_>,
+    segment: &mut Segment,
+    fields: &mut Fields,
+    name: &'static str,
+    seen: u32,
+) -> Result<u32, Stop> {
+    let span = packed(scanner, segment)?;
+    fields.key.get_or_insert((name, span));
+    Ok(seen)
 }
 
 fn kind(scanner: &mut Scanner<'_>) -> Result<EventKind, Stop> {
@@ -139,10 +149,24 @@ fn process(scanner: &mut Scanner<'_>) -> Result<Process, Stop> {
     if token == b":nemesis" {
         return Ok(Process::Nemesis);
     }
+    if token.is_empty() && scanner.need("a process")? == b'"' {
+        let text = string(scanner)?;
+        return match number_of(&text) {
+            Some(number) => Ok(Process::Client(number)),
+            None if text == "nemesis" => Ok(Process::Nemesis),
+            None => start.bad(PROCESS),
+        };
+    }
     match small(token).map(u32::try_from) {
         Some(Ok(number)) => Ok(Process::Client(number)),
-        _ => start.bad("a process is a number from 0 to 4294967295 or :nemesis"),
+        _ => start.bad(PROCESS),
     }
+}
+
+const PROCESS: &str = "a process is a number from 0 to 4294967295 or :nemesis";
+
+fn number_of(text: &str) -> Option<u32> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
 /// A number of 0 or more; `nil` and -1, with which Jepsen marks a missing index, are none.

@@ -3,8 +3,9 @@
 //! Read are maps (`{:type :invoke, :f :read, …}`) and records (`#jepsen.history.Op{…}`, and any other tag), one
 //! after another or all in one vector or list. `:type`, `:process` and `:f` must be there. Kept are `:value`,
 //! `:time`, `:node` and `:error` (as text); of an event that has a `:key` beside its `:value`, as in Porcupine's
-//! key-value logs, the value is `{:key …, :value …}`. Other keys are read and forgotten.
-//! Indexes in a history that came from elsewhere need not be dense; positions take their place.
+//! key-value logs, the value is `{:key …, :value …}`, and so is that of an acquire or release with a `:lock` or a `:name`
+//! beside it. Other keys are read and forgotten.
+//! Indexes in a history that came from elsewhere need not be dense, but increase; positions take their place.
 
 mod event;
 mod number;
@@ -15,6 +16,7 @@ mod write;
 use std::io::Read;
 
 use self::scanner::{Scanner, Stop};
+use super::error::EVENT_MAX;
 use super::table::{Encoder, Segment, SharedNames};
 use super::{History, Malformed, ReadError, ReadOptions};
 
@@ -51,6 +53,9 @@ pub fn read(mut input: impl Read, options: &ReadOptions) -> Result<History, Read
         ended = input.by_ref().take(wanted).read_to_end(&mut buffer)? == 0;
         let used = reader.take_events(&buffer, ended, &mut segment)?;
         buffer.drain(..used);
+        if buffer.len() > EVENT_MAX {
+            return Err(Malformed::endless(reader.line, reader.column as usize).into());
+        }
         let memory = history.memory() + segment.memory() + buffer.len();
         if options.memory_max.is_some_and(|memory_max| memory as u64 > memory_max) {
             let events = (history.len() + segment.len()) as u64;
@@ -60,7 +65,6 @@ pub fn read(mut input: impl Read, options: &ReadOptions) -> Result<History, Read
         segment.append_to(&mut history);
     }
     history.seal(&names);
-    history.number();
     Ok(history)
 }
 

@@ -3,9 +3,10 @@ use std::fmt::{Formatter, Result as FmtResult};
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 
+use super::lenient;
 use super::value::ValueSeed;
-use crate::history::table::{Head, Segment};
-use crate::history::{EventKind, Malformed, Process};
+use crate::history::Malformed;
+use crate::history::table::{Head, Segment, Span};
 
 /// Parses one line into the segment; an empty line is no event.
 pub(super) fn parse(text: &[u8], line: u64, segment: &mut Segment) -> Result<(), Malformed> {
@@ -52,35 +53,58 @@ impl<'de> Visitor<'de> for EventSeed<'_> {
         let Self { segment, line, mark } = self;
         let (mut index, mut time, mut process, mut kind, mut f, mut node) =
             (None, None, None, None, None, None);
-        let (mut error, mut value) = (None::<Option<String>>, None);
-        while let Some(key) = map.next_key_seed(FieldSeed)? {
-            match key {
-                Field::Index => once(&mut index, key, map.next_value::<u64>()?)?,
-                Field::Time => once(&mut time, key, map.next_value::<u64>()?)?,
-                Field::Process => once(&mut process, key, map.next_value::<Process>()?)?,
-                Field::Type => once(&mut kind, key, map.next_value::<EventKind>()?)?,
-                Field::F => once(&mut f, key, map.next_value_seed(NameSeed(segment))?)?,
-                Field::Node => once(&mut node, key, map.next_value_seed(NullableNameSeed(segment))?)?,
-                Field::Error => once(&mut error, key, map.next_value()?)?,
-                Field::Value => {
-                    once(&mut value, key, map.next_value_seed(ValueSeed(&mut segment.encoder()))?)?
+        let (mut error, mut value, mut key) = (None::<Option<String>>, None, None);
+        while let Some(field) = map.next_key_seed(FieldSeed)? {
+            match field {
+                Field::Index => once(&mut index, field, map.next_value::<lenient::Index>()?.0)?,
+                Field::Time => once(&mut time, field, map.next_value::<Option<u64>>()?)?,
+                Field::Process => once(&mut process, field, map.next_value::<lenient::Client>()?.0)?,
+                Field::Type => once(&mut kind, field, map.next_value::<lenient::Kind>()?.0)?,
+                Field::F => once(&mut f, field, map.next_value_seed(NameSeed(segment))?)?,
+                Field::Node => once(&mut node, field, text(&mut map, segment)?)?,
+                Field::Error => once(&mut error, field, text(&mut map, segment)?)?,
+                Field::Value => once(&mut value, field, packed(&mut map, segment)?)?,
+                // Of several names for the object, the first counts.
+                Field::Key(name) => {
+                    let span = packed(&mut map, segment)?;
+                    key.get_or_insert((name, span));
                 }
                 Field::Other => drop(map.next_value::<IgnoredAny>()?),
             }
         }
+        let process = process.ok_or_else(|| Error::missing_field("process"))?;
+        let kind = kind.ok_or_else(|| Error::missing_field("type"))?;
+        let f = f.ok_or_else(|| Error::missing_field("f"))?;
+        segment.join(mark, f, key, value);
+        let node = node.flatten().map(|node| segment.name(&node));
         let head = Head {
             line,
-            index,
-            time: Some(time.ok_or_else(|| Error::missing_field("time"))?),
-            process: process.ok_or_else(|| Error::missing_field("process"))?,
-            kind: kind.ok_or_else(|| Error::missing_field("type"))?,
-            f: f.ok_or_else(|| Error::missing_field("f"))?,
-            node: node.flatten(),
+            index: index.flatten(),
+            time: time.flatten(),
+            process,
+            kind,
+            f,
+            node,
             error: error.as_ref().and_then(|error| error.as_deref()),
         };
         segment.push(mark, &head);
         Ok(())
     }
+}
+
+/// The next value, where it is put.
+fn packed<'de, A: MapAccess<'de>>(map: &mut A, segment: &mut Segment) -> Result<Span, A::Error> {
+    let start = segment.mark();
+    map.next_value_seed(ValueSeed(&mut segment.encoder()))?;
+    Ok((start, segment.mark()))
+}
+
+/// The next value as a text, whatever it is; null is none.
+fn text<'de, A: MapAccess<'de>>(map: &mut A, segment: &mut Segment) -> Result<Option<String>, A::Error> {
+    let (start, _) = packed(map, segment)?;
+    let text = segment.text(start);
+    segment.rewind(start);
+    Ok(text)
 }
 
 fn once<T, E: Error>(slot: &mut Option<T>, field: Field, value: T) -> Result<(), E> {
@@ -100,6 +124,8 @@ enum Field {
     Node,
     Error,
     Value,
+    /// Names the object, if the value does not.
+    Key(&'static str),
     Other,
 }
 
@@ -114,6 +140,7 @@ impl Field {
             Field::Node => "node",
             Field::Error => "error",
             Field::Value => "value",
+            Field::Key(name) => name,
             Field::Other => "",
         }
     }
@@ -146,6 +173,9 @@ impl Visitor<'_> for FieldSeed {
             "node" => Field::Node,
             "error" => Field::Error,
             "value" => Field::Value,
+            "key" => Field::Key("key"),
+            "lock" => Field::Key("lock"),
+            "name" => Field::Key("name"),
             _ => Field::Other,
         })
     }
@@ -170,35 +200,5 @@ impl Visitor<'_> for NameSeed<'_> {
 
     fn visit_str<E: Error>(self, name: &str) -> Result<u32, E> {
         Ok(self.0.name(name))
-    }
-}
-
-struct NullableNameSeed<'a>(&'a mut Segment);
-
-impl<'de> DeserializeSeed<'de> for NullableNameSeed<'_> {
-    type Value = Option<u32>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<u32>, D::Error> {
-        deserializer.deserialize_option(self)
-    }
-}
-
-impl<'de> Visitor<'de> for NullableNameSeed<'_> {
-    type Value = Option<u32>;
-
-    fn expecting(&self, f: &mut Formatter<'_>) -> FmtResult {
-        f.write_str("a name or null")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Option<u32>, E> {
-        Ok(None)
-    }
-
-    fn visit_none<E: Error>(self) -> Result<Option<u32>, E> {
-        Ok(None)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<u32>, D::Error> {
-        NameSeed(self.0).deserialize(deserializer).map(Some)
     }
 }

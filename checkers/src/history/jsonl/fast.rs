@@ -19,6 +19,47 @@ pub(super) fn parse(text: &str, line: u64, segment: &mut Segment) -> bool {
     taken
 }
 
+#[derive(Clone, Copy)]
+enum Field {
+    Index,
+    Time,
+    Process,
+    Type,
+    F,
+    Node,
+    Error,
+    Value,
+}
+
+impl Field {
+    /// In the order in which we write them, with their names up to the quote at the end: no more than eight bytes each, so
+    /// that one number can be compared.
+    const ALL: [(Field, &'static [u8]); 8] = [
+        (Field::Index, b"index\""),
+        (Field::Time, b"time\""),
+        (Field::Process, b"process\""),
+        (Field::Node, b"node\""),
+        (Field::Type, b"type\""),
+        (Field::F, b"f\""),
+        (Field::Value, b"value\""),
+        (Field::Error, b"error\""),
+    ];
+
+    /// The field whose name these bytes begin with, and the length of that with its quote.
+    fn at(bytes: &[u8; 8]) -> Option<(Field, usize)> {
+        let word = u64::from_le_bytes(*bytes);
+        for (field, name) in Field::ALL {
+            let mut padded = [0; 8];
+            padded[..name.len()].copy_from_slice(name);
+            let mask = u64::MAX >> (64 - 8 * name.len());
+            if word & mask == u64::from_le_bytes(padded) {
+                return Some((field, name.len()));
+            }
+        }
+        None
+    }
+}
+
 struct Text<'a> {
     text: &'a str,
     at: usize,
@@ -30,18 +71,15 @@ fn event(text: &mut Text<'_>, line: u64, segment: &mut Segment) -> Option<()> {
     let (mut error, mut value) = (None, None);
     text.take(b'{')?;
     loop {
-        let key = text.string()?;
-        text.take(b':')?;
-        let again = match key {
-            "index" => index.replace(text.natural()?).is_some(),
-            "time" => time.replace(text.natural()?).is_some(),
-            "process" => process.replace(text.process()?).is_some(),
-            "type" => kind.replace(text.kind()?).is_some(),
-            "f" => f.replace(segment.name(text.string()?)).is_some(),
-            "node" => node.replace(segment.name(text.string()?)).is_some(),
-            "error" => error.replace(text.string()?).is_some(),
-            "value" => value.replace(text.value(&mut segment.encoder(), 0)?).is_some(),
-            _ => return None,
+        let again = match text.field()? {
+            Field::Index => index.replace(text.natural()?).is_some(),
+            Field::Time => time.replace(text.natural()?).is_some(),
+            Field::Process => process.replace(text.process()?).is_some(),
+            Field::Type => kind.replace(text.kind()?).is_some(),
+            Field::F => f.replace(segment.name(text.string()?)).is_some(),
+            Field::Node => node.replace(segment.name(text.string()?)).is_some(),
+            Field::Error => error.replace(text.string()?).is_some(),
+            Field::Value => value.replace(text.value(&mut segment.encoder(), 0)?).is_some(),
         };
         if again {
             return None;
@@ -75,32 +113,39 @@ impl<'a> Text<'a> {
         (self.next()? == byte).then_some(())
     }
 
+    /// The key of an event's entry, with its colon.
+    fn field(&mut self) -> Option<Field> {
+        self.take(b'"')?;
+        let (field, length) = Field::at(self.text.as_bytes().get(self.at..)?.first_chunk()?)?;
+        self.at += length;
+        self.take(b':')?;
+        Some(field)
+    }
+
     fn string(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
+        let rest = &self.text.as_bytes()[self.at..];
+        let length = rest.iter().position(|&byte| matches!(byte, b'"' | b'\\' | 0..32))?;
         let start = self.at;
-        loop {
-            match self.next()? {
-                b'"' => return self.text.get(start..self.at - 1),
-                b'\\' | 0..32 => return None,
-                _ => (),
-            }
-        }
+        self.at += length + 1;
+        if rest[length] == b'"' { self.text.get(start..start + length) } else { None }
     }
 
     /// A whole number of up to 18 digits.
     fn natural(&mut self) -> Option<u64> {
-        let start = self.at;
-        let mut value = 0;
-        while let Some(digit @ b'0'..=b'9') = self.peek() {
-            if self.at - start == 18 {
+        let rest = &self.text.as_bytes()[self.at..];
+        let (mut value, mut length) = (0, 0);
+        for digit in rest.iter().map(|byte| byte.wrapping_sub(b'0')).take_while(|&digit| digit < 10) {
+            value = value * 10 + u64::from(digit);
+            length += 1;
+            if length > 18 {
                 return None;
             }
-            value = value * 10 + u64::from(digit - b'0');
-            self.at += 1;
         }
-        let leading_zero = self.text.as_bytes().get(start) == Some(&b'0') && self.at - start > 1;
+        self.at += length;
+        let leading_zero = length > 1 && rest[0] == b'0';
         let more = matches!(self.peek(), Some(b'.' | b'e' | b'E'));
-        (self.at > start && !leading_zero && !more).then_some(value)
+        (length > 0 && !leading_zero && !more).then_some(value)
     }
 
     fn process(&mut self) -> Option<Process> {

@@ -1,15 +1,21 @@
 //! Our own form: one JSON object a line.
+//!
+//! Those of other tools may leave away time and index, may have an error of any type, and other fields; a `key` beside the
+//! value is kept with it as in EDN, and so are `lock` and `name` beside that of an acquire or release.
 
 mod event;
 mod fast;
+mod lenient;
 mod value;
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::blocks::{Block, read_blocks};
+use super::error::EVENT_MAX;
 use super::table::Segment;
 use super::{Event, History, Malformed, ReadError, ReadOptions, ResourceEntry};
 
@@ -26,11 +32,11 @@ pub fn read(input: impl Read + Send, options: &ReadOptions) -> Result<History, R
 /// Reads `resource.jsonl`. A torn last line is dropped.
 ///
 /// # Errors
-/// The first malformed line, or an input that fails.
-pub fn read_resource(mut input: impl Read) -> Result<Vec<ResourceEntry>, ReadError> {
-    let mut text = Vec::new();
-    input.read_to_end(&mut text)?;
-    Ok(lines(&text)?)
+/// The first malformed line, a position in the serial order that two entries have, or an input that fails.
+pub fn read_resource(input: impl Read) -> Result<Vec<ResourceEntry>, ReadError> {
+    let entries = lines::<ResourceEntry>(BufReader::new(input))?;
+    positions_are_unique(&entries)?;
+    Ok(entries.into_iter().map(|(_, entry)| entry).collect())
 }
 
 /// Writes events, one a line.
@@ -79,16 +85,36 @@ fn parse_block(block: &Block, segment: &mut Segment, notes: &mut Vec<String>) ->
     Ok(())
 }
 
-fn lines<T: DeserializeOwned>(text: &[u8]) -> Result<Vec<T>, Malformed> {
-    let mut entries = Vec::new();
-    for (number, text) in (1..).zip(text.split_inclusive(|&byte| byte == b'\n')) {
+/// A resource serves one request after another; a log with an entry twice is not what it did.
+fn positions_are_unique(entries: &[(u64, ResourceEntry)]) -> Result<(), Malformed> {
+    let mut line_of = FxHashMap::default();
+    for (line, ResourceEntry { seq, .. }) in entries {
+        if let Some(first) = line_of.insert(seq, line) {
+            return Err(Malformed::new(*line, 1, format!("seq {seq} is that of line {first} too")));
+        }
+    }
+    Ok(())
+}
+
+/// The entries with their line numbers.
+fn lines<T: DeserializeOwned>(mut input: impl BufRead) -> Result<Vec<(u64, T)>, ReadError> {
+    let (mut entries, mut text) = (Vec::new(), Vec::new());
+    for number in 1.. {
+        text.clear();
+        let length = input.by_ref().take(EVENT_MAX as u64 + 1).read_until(b'\n', &mut text)?;
+        if length == 0 {
+            break;
+        }
+        if length > EVENT_MAX {
+            return Err(Malformed::endless(number, 1).into());
+        }
         if text.trim_ascii().is_empty() {
             continue;
         }
-        match serde_json::from_slice(text) {
-            Ok(entry) => entries.push(entry),
+        match serde_json::from_slice(&text) {
+            Ok(entry) => entries.push((number, entry)),
             Err(error) if error.is_eof() && !text.ends_with(b"\n") => break,
-            Err(error) => return Err(event::malformed(number, &error)),
+            Err(error) => return Err(event::malformed(number, &error).into()),
         }
     }
     Ok(entries)

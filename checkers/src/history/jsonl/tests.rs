@@ -93,6 +93,19 @@ fn the_resource_log_round_trips() {
     assert_eq!(String::from_utf8(text).unwrap(), format!("{line}\n"));
 }
 
+#[test]
+fn a_position_in_the_serial_order_is_no_other_entrys() {
+    let log = |positions: &[u64]| {
+        let line =
+            |seq: &u64| format!(r#"{{"seq":{seq},"time":1,"lock":"a","op":"read","process":3}}"#) + "\n";
+        let text: String = positions.iter().map(line).collect();
+        read_resource(text.as_bytes()).map_err(|error| error.to_string())
+    };
+    assert_eq!(log(&[1, 2, 7, 5]).unwrap().len(), 4, "gaps and disorder are no second entry");
+    assert_eq!(log(&[1, 2, 3, 2]).unwrap_err(), "line 4, column 1: seq 2 is that of line 2 too");
+    assert_eq!(log(&[0, 0, 0]).unwrap_err(), "line 2, column 1: seq 0 is that of line 1 too");
+}
+
 /// Both parsers on one line: what they made of it.
 fn both(line: &str) -> [Option<Vec<Event>>; 2] {
     [true, false].map(|fast| {

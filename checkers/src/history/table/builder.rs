@@ -2,6 +2,7 @@ use super::encode::Encoder;
 use super::names::{NameCache, SharedNames};
 use super::rows::{ERROR, History, NEMESIS, Slot, UNTIMED};
 use super::value::Value;
+use crate::convert::LOCK;
 use crate::history::{Event, EventKind, Process};
 
 /// A history that is built event by event, for whoever need not keep the events themselves.
@@ -77,6 +78,10 @@ pub(in crate::history) struct Indexes {
     numbered: bool,
     /// First row that does not fit, and its index.
     broken: Option<(u64, u64)>,
+    /// Those of the first and of the last row that had any.
+    ends: Option<(u64, u64)>,
+    /// First row whose index is not above that of the row before, and its index.
+    backwards: Option<(u64, u64)>,
 }
 
 impl Segment {
@@ -117,20 +122,35 @@ impl Segment {
         })
     }
 
-    /// Joins two packed values since the mark into one object with the keys `key` and `value`.
-    pub(in crate::history) fn join_key(&mut self, mark: usize, key: Span, value: Option<Span>) {
+    /// Puts the name of the event's object, if it has one of its own, and its value into one object with the name's field
+    /// and `value`. A `lock` or `name` is that of an object only in an acquire or release.
+    pub(in crate::history) fn join(
+        &mut self,
+        mark: usize,
+        f: u32,
+        key: Option<(&'static str, Span)>,
+        value: Option<Span>,
+    ) {
+        if key.is_none() {
+            return;
+        }
+        let is_lock =
+            |f| self.names.with(|names| LOCK.operation(names.get(f)).is_some_and(|it| !it.is_empty()));
+        let key = key.filter(|(name, _)| *name == "key" || is_lock(f));
         let part = |(start, end)| self.arena[start..end].to_vec();
-        let (key, value) = (part(key), value.map(part));
+        let (key, value) = (key.map(|(name, span)| (name, part(span))), value.map(part));
+        let Some((name, key)) = key else {
+            self.rewind(mark);
+            self.encoder().packed_or_null(value.as_deref());
+            return;
+        };
         self.rewind(mark);
         let mut out = self.encoder();
         out.begin_object();
-        out.key("key");
+        out.key(name);
         out.packed(&key);
         out.key("value");
-        match value {
-            Some(value) => out.packed(&value),
-            None => out.null(),
-        }
+        out.packed_or_null(value.as_deref());
         out.end_object();
     }
 
@@ -185,6 +205,11 @@ impl Segment {
 impl Indexes {
     fn add(&mut self, row: u64, index: u64) {
         self.numbered |= index != 0;
+        let (first, last) = self.ends.unwrap_or((index, index));
+        if self.ends.is_some() && index <= last && self.backwards.is_none() {
+            self.backwards = Some((row, index));
+        }
+        self.ends = Some((first, index));
         let base = i128::from(index) - i128::from(row);
         if *self.base.get_or_insert(base) != base && self.broken.is_none() {
             self.broken = Some((row, index));
@@ -195,10 +220,25 @@ impl Indexes {
     pub(super) fn append(&mut self, rows: u64, next: Indexes) {
         self.numbered |= next.numbered;
         let Some(base) = next.base.map(|base| base - i128::from(rows)) else { return };
+        if let Some((first, last)) = next.ends {
+            let at_seam = self.ends.filter(|(_, before)| first <= *before).map(|_| (rows, first));
+            let within = next.backwards.map(|(row, index)| (row + rows, index));
+            self.backwards = self.backwards.or(at_seam).or(within);
+            self.ends = Some((self.ends.map_or(first, |(first, _)| first), last));
+        }
         let broken = next.broken.map(|(row, index)| (row + rows, index));
         let fits = *self.base.get_or_insert(base) == base;
         self.broken =
             self.broken.or(if fits { broken } else { Some((rows, (base + i128::from(rows)) as u64)) });
+    }
+
+    pub(super) fn numbered(&self) -> bool {
+        self.numbered
+    }
+
+    /// The first row whose index is not above that of the row before, with that index.
+    pub(in crate::history) fn backwards(&self) -> Option<(u64, u64)> {
+        self.backwards.filter(|_| self.numbered)
     }
 
     /// The first row whose index is not its position, with that index.

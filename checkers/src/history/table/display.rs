@@ -41,7 +41,7 @@ impl Display for Value<'_> {
 }
 
 /// Whether EDN can write this as a keyword.
-pub(in crate::history) fn is_keyword(name: &str) -> bool {
+pub(crate) fn is_keyword(name: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || "*+!-_?$%&=<>.'#/:".contains(c);
     let first = name.chars().next();
     first.is_some_and(|c| plain(c) && !"#:/'".contains(c))

@@ -164,6 +164,13 @@ impl Encoder<'_> {
         self.arena.extend_from_slice(bytes);
     }
 
+    pub(super) fn packed_or_null(&mut self, bytes: Option<&[u8]>) {
+        match bytes {
+            Some(bytes) => self.packed(bytes),
+            None => self.null(),
+        }
+    }
+
     pub(in crate::history) fn json(&mut self, value: &Json) {
         match value {
             Json::Null => self.null(),

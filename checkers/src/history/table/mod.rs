@@ -6,11 +6,15 @@ mod encode;
 mod names;
 mod rows;
 mod value;
+mod whole;
+mod words;
 
 pub use builder::HistoryBuilder;
-pub(in crate::history) use builder::{Head, Segment};
-pub(in crate::history) use display::{is_keyword, quoted};
+pub(in crate::history) use builder::{Head, Segment, Span};
+pub(crate) use display::is_keyword;
+pub(in crate::history) use display::quoted;
 pub(in crate::history) use encode::Encoder;
 pub(in crate::history) use names::SharedNames;
 pub use rows::{History, Row};
 pub use value::{Key, Value, View};
+pub(crate) use words::Words;

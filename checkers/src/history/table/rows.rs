@@ -87,6 +87,19 @@ impl History {
         self.rows.iter().all(|slot| slot.value & UNTIMED == 0)
     }
 
+    /// Takes the events' order for their time, one nanosecond an event, where the source gave no times.
+    pub fn time_by_order(&mut self) {
+        for (position, slot) in (0..).zip(&mut self.rows) {
+            slot.time = position;
+        }
+    }
+
+    /// Whether the source numbered its events, before they are sorted: a recorder that never came to its end left them
+    /// at 0.
+    pub fn is_numbered(&self) -> bool {
+        self.len() < 2 || self.indexes.numbered()
+    }
+
     /// Bytes that the events occupy, about.
     pub fn memory(&self) -> usize {
         self.rows.len() * size_of::<Slot>() + self.arena.len() + self.names.memory()
@@ -109,13 +122,29 @@ impl History {
         self.names = names.snapshot();
     }
 
+    pub(super) fn names(&self) -> &Names {
+        &self.names
+    }
+
     pub(in crate::history) fn indexes(&self) -> &Indexes {
         &self.indexes
     }
 
-    /// Puts the rows into the order of these positions and numbers them anew.
-    pub(in crate::history) fn permute(&mut self, order: &[u32]) {
-        self.rows = order.iter().map(|&position| self.rows[position as usize]).collect();
+    /// Puts the rows from the first on into the order of these positions, in place: one cycle after another, and what
+    /// is where it belongs stands for itself in the order.
+    pub(in crate::history) fn permute(&mut self, first: usize, order: &mut [u32]) {
+        for start in 0..order.len() {
+            let mut place = start;
+            loop {
+                let from = order[place] as usize - first;
+                order[place] = (place + first) as u32;
+                if from == start {
+                    break;
+                }
+                self.rows.swap(place + first, from + first);
+                place = from;
+            }
+        }
     }
 
     /// From now on positions are the indexes.
@@ -133,6 +162,11 @@ impl<'h> Row<'h> {
     /// Nanoseconds since the run began.
     pub fn time(self) -> u64 {
         self.slot.time
+    }
+
+    /// Whether the source gave the time.
+    pub fn is_timed(self) -> bool {
+        self.slot.value & UNTIMED == 0
     }
 
     /// Who.
@@ -158,6 +192,11 @@ impl<'h> Row<'h> {
     /// The operation as a number, equal within one history exactly for equal [`f`](Self::f).
     pub fn f_id(self) -> u32 {
         self.slot.f
+    }
+
+    /// The node as a number, equal within one history exactly for equal [`node`](Self::node).
+    pub(crate) fn node_id(self) -> u32 {
+        self.slot.node
     }
 
     /// The node that the process ran on.

@@ -72,6 +72,12 @@ pub struct Entries<'h> {
     rest: Value<'h>,
 }
 
+/// Iterator over the entries of an object that looks no name up.
+#[derive(Clone, Copy)]
+pub(super) struct CodedEntries<'h> {
+    rest: Value<'h>,
+}
+
 impl<'h> Value<'h> {
     pub(super) fn new(bytes: &'h [u8], names: &'h Names) -> Self {
         Self { bytes, names }
@@ -79,12 +85,54 @@ impl<'h> Value<'h> {
 
     /// Taken apart by one level.
     pub fn view(self) -> View<'h> {
-        self.split().0
+        let (first, rest) = (self.bytes[0], &self.bytes[1..]);
+        match first {
+            tag::SMALL_INT.. => View::Int(i64::from(first & 127)),
+            tag::SHORT_STRING.. => View::String(utf8(&rest[..usize::from(first & 63)])),
+            tag::NULL => View::Null,
+            tag::FALSE => View::Bool(false),
+            tag::TRUE => View::Bool(true),
+            tag::INT => View::Int(zigzag(varint(rest).0)),
+            tag::UINT => View::UInt(varint(rest).0),
+            tag::FLOAT => {
+                let bytes = rest.first_chunk().expect("a float has eight bytes");
+                View::Float(f64::from_le_bytes(*bytes))
+            }
+            tag::ARRAY => View::Array(Items { rest: self.from(rest) }),
+            tag::LIST => View::List(Items { rest: self.from(rest) }),
+            tag::SET => View::Set(Items { rest: self.from(rest) }),
+            tag::OBJECT => View::Object(Entries { rest: self.from(rest) }),
+            _ => {
+                let (text, rest) = sized(rest);
+                let text = utf8(text);
+                match first {
+                    tag::STRING => View::String(text),
+                    tag::KEYWORD => View::Keyword(text),
+                    tag::SYMBOL => View::Symbol(text),
+                    tag::CHAR => View::Char(text),
+                    tag::NUMBER => View::Number(text),
+                    tag::TAGGED => View::Tagged(text, self.from(rest)),
+                    _ => unreachable!("the encoder writes no other tag"),
+                }
+            }
+        }
     }
 
     /// Whether it is `null`, `nil`, or nothing.
     pub fn is_null(self) -> bool {
         self.bytes[0] == tag::NULL
+    }
+
+    /// Whether it is a JSON object or an EDN map.
+    pub fn is_object(self) -> bool {
+        self.bytes[0] == tag::OBJECT
+    }
+
+    /// Whether it is a string, keyword, symbol or character.
+    pub fn is_text(self) -> bool {
+        let first = self.bytes[0];
+        (tag::SHORT_STRING..tag::SMALL_INT).contains(&first)
+            || matches!(first, tag::STRING | tag::KEYWORD | tag::SYMBOL | tag::CHAR)
     }
 
     /// A truth value.
@@ -102,8 +150,13 @@ impl<'h> Value<'h> {
     }
 
     /// A whole number from −2⁶³ to 2⁶³ − 1.
+    #[inline]
     pub fn as_i64(self) -> Option<i64> {
-        if let View::Int(value) = self.view() { Some(value) } else { None }
+        match self.bytes[0] {
+            first @ tag::SMALL_INT.. => Some(i64::from(first & 127)),
+            tag::INT => Some(zigzag(varint(&self.bytes[1..]).0)),
+            _ => None,
+        }
     }
 
     /// Any number that the machine has, rounded if need be.
@@ -198,65 +251,43 @@ impl<'h> Value<'h> {
         Value { bytes, ..self }
     }
 
-    /// The view, and what follows the value where that is known without walking it.
-    fn split(self) -> (View<'h>, Option<&'h [u8]>) {
+    /// What follows this value, whose text nobody looks at. Nesting is as deep as the readers permit.
+    #[inline]
+    fn skip(self) -> &'h [u8] {
         let (first, rest) = (self.bytes[0], &self.bytes[1..]);
-        let whole = |view| (view, Some(rest));
         match first {
-            tag::SMALL_INT.. => whole(View::Int(i64::from(first & 127))),
-            tag::SHORT_STRING.. => {
-                let (text, rest) = rest.split_at(usize::from(first & 63));
-                (View::String(utf8(text)), Some(rest))
-            }
-            tag::NULL => whole(View::Null),
-            tag::FALSE => whole(View::Bool(false)),
-            tag::TRUE => whole(View::Bool(true)),
-            tag::INT => {
-                let (value, rest) = varint(rest);
-                (View::Int((value >> 1) as i64 ^ -((value & 1) as i64)), Some(rest))
-            }
-            tag::UINT => {
-                let (value, rest) = varint(rest);
-                (View::UInt(value), Some(rest))
-            }
-            tag::FLOAT => {
-                let (bytes, rest) = rest.split_first_chunk().expect("a float has eight bytes");
-                (View::Float(f64::from_le_bytes(*bytes)), Some(rest))
-            }
-            tag::ARRAY => (View::Array(Items { rest: self.from(rest) }), None),
-            tag::LIST => (View::List(Items { rest: self.from(rest) }), None),
-            tag::SET => (View::Set(Items { rest: self.from(rest) }), None),
-            tag::OBJECT => (View::Object(Entries { rest: self.from(rest) }), None),
-            _ => {
-                let (text, rest) = sized(rest);
-                match first {
-                    tag::STRING => (View::String(text), Some(rest)),
-                    tag::KEYWORD => (View::Keyword(text), Some(rest)),
-                    tag::SYMBOL => (View::Symbol(text), Some(rest)),
-                    tag::CHAR => (View::Char(text), Some(rest)),
-                    tag::NUMBER => (View::Number(text), Some(rest)),
-                    tag::TAGGED => (View::Tagged(text, self.from(rest)), None),
-                    _ => unreachable!("the encoder writes no other tag"),
-                }
-            }
+            tag::SMALL_INT.. => rest,
+            tag::SHORT_STRING.. => &rest[usize::from(first & 63)..],
+            tag::INT => varint(rest).1,
+            _ => self.skip_rare(),
         }
     }
 
-    /// What follows this value. Nesting is as deep as the readers permit.
-    fn skip(self) -> &'h [u8] {
-        match self.split() {
-            (_, Some(rest)) => rest,
-            (View::Array(mut items) | View::List(mut items) | View::Set(mut items), None) => {
+    fn skip_rare(self) -> &'h [u8] {
+        let (first, rest) = (self.bytes[0], &self.bytes[1..]);
+        match first {
+            tag::NULL | tag::FALSE | tag::TRUE => rest,
+            tag::UINT => varint(rest).1,
+            tag::FLOAT => &rest[size_of::<f64>()..],
+            tag::ARRAY | tag::LIST | tag::SET => {
+                let mut items = Items { rest: self.from(rest) };
                 items.by_ref().for_each(drop);
                 &items.rest.bytes[1..]
             }
-            (View::Object(mut entries), None) => {
+            tag::OBJECT => {
+                let mut entries = CodedEntries { rest: self.from(rest) };
                 entries.by_ref().for_each(drop);
                 &entries.rest.bytes[1..]
             }
-            (View::Tagged(_, value), None) => value.skip(),
-            (_, None) => unreachable!("only containers are walked"),
+            tag::TAGGED => self.from(sized(rest).1).skip(),
+            tag::SMALL_INT.. | tag::SHORT_STRING.. | tag::INT => self.skip(),
+            _ => sized(rest).1,
         }
+    }
+
+    /// The entries of an object, their keys as names' numbers where they have any; none for anything else.
+    pub(super) fn coded_entries(self) -> CodedEntries<'h> {
+        CodedEntries { rest: if self.is_object() { self.from(&self.bytes[1..]) } else { self.nothing() } }
     }
 }
 
@@ -313,18 +344,31 @@ impl<'h> Iterator for Entries<'h> {
     type Item = (Key<'h>, Value<'h>);
 
     fn next(&mut self) -> Option<(Key<'h>, Value<'h>)> {
+        let names = self.rest.names;
+        let mut coded = CodedEntries { rest: self.rest };
+        let (key, value) = coded.next()?;
+        self.rest = coded.rest;
+        Some((key.map_or_else(|key| key, |id| Key::Name(names.get(id))), value))
+    }
+}
+
+impl<'h> Iterator for CodedEntries<'h> {
+    type Item = (Result<u32, Key<'h>>, Value<'h>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
         let (code, rest) = varint(self.rest.bytes);
         let (key, rest) = match code {
             key::END => return None,
             key::INLINE => {
                 let (text, rest) = sized(rest);
-                (Key::Name(text), rest)
+                (Err(Key::Name(utf8(text))), rest)
             }
             key::VALUE => {
                 let key = self.rest.from(rest);
-                (Key::Value(key), key.skip())
+                (Err(Key::Value(key)), key.skip())
             }
-            id => (Key::Name(self.rest.names.get((id - key::FIRST_NAME) as u32)), rest),
+            id => (Ok((id - key::FIRST_NAME) as u32), rest),
         };
         let value = self.rest.from(rest);
         self.rest = value.from(value.skip());
@@ -345,7 +389,16 @@ impl std::fmt::Display for FloatName {
     }
 }
 
+fn zigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+#[inline]
 fn varint(bytes: &[u8]) -> (u64, &[u8]) {
+    if bytes[0] < 128 { (u64::from(bytes[0]), &bytes[1..]) } else { long_varint(bytes) }
+}
+
+fn long_varint(bytes: &[u8]) -> (u64, &[u8]) {
     let mut value = 0;
     for (i, &byte) in bytes.iter().enumerate() {
         value |= u64::from(byte & 127) << (7 * i);
@@ -356,10 +409,9 @@ fn varint(bytes: &[u8]) -> (u64, &[u8]) {
     unreachable!("the encoder ends every varint")
 }
 
-fn sized(bytes: &[u8]) -> (&str, &[u8]) {
+fn sized(bytes: &[u8]) -> (&[u8], &[u8]) {
     let (length, rest) = varint(bytes);
-    let (text, rest) = rest.split_at(length as usize);
-    (utf8(text), rest)
+    rest.split_at(length as usize)
 }
 
 fn utf8(bytes: &[u8]) -> &str {

@@ -64,6 +64,22 @@ impl Known {
         Err(format!("there is no node `{stranger}`: there are {servers}, {clients} and resource"))
     }
 
+    /// Fails on a part of the servers that there is not.
+    fn divide(self, target: &Target) -> Result<(), String> {
+        let (what, least) = match target {
+            Target::Halves => ("halves", 2),
+            Target::Rolling => ("turns", 2),
+            Target::Minority => ("minority", 3),
+            _ => return Ok(()),
+        };
+        match self.servers {
+            few if few < least => {
+                Err(format!("{few} server(s) have no {what}: it takes at least {least}; use server or all"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn has(self, name: &str) -> bool {
         let is_one = |letter: char, count: u32| (1..=count).any(|number| name == format!("{letter}{number}"));
         name == "resource" || is_one('s', self.servers) || is_one('c', self.clients)
@@ -85,7 +101,10 @@ pub fn check_targets(
                 format!("{} has no leader for `{spec}`: use server, minority, majority or all", system.name);
             return Err(place.wrong(span(), "--faults", &message));
         }
-        known.check(spec.named()).map_err(|why| place.wrong(span(), "--faults", &why))?;
+        known
+            .check(spec.named())
+            .and_then(|()| if place.is_made { Ok(()) } else { known.divide(&spec.target) })
+            .map_err(|why| place.wrong(span(), "--faults", &why))?;
     }
     Ok(())
 }
@@ -94,7 +113,8 @@ pub fn check_targets(
 pub fn check_scheduled(file: &ExperimentFile, known: Known, place: &Place<'_>) -> Result<()> {
     file.schedule.iter().try_for_each(|fault| {
         let missing = |why: String| place.wrong(Some(fault.span()), "", &why);
-        known.check(fault.get_ref().named()).map_err(missing)
+        known.check(fault.get_ref().named()).map_err(missing)?;
+        if place.is_made { Ok(()) } else { known.divide(&fault.get_ref().target).map_err(missing) }
     })
 }
 

@@ -1,5 +1,6 @@
 //! From what was written and said to what is run: defaults, checks, the drawn schedule.
 
+mod bounds;
 mod faults;
 mod settings;
 mod values;
@@ -14,11 +15,12 @@ use workloads::{
 };
 
 use self::{
+    bounds::{CLIENTS, TIME, TIME_SIMULATED, TTL, simulated},
     faults::{Known, check_scheduled, check_targets, plan, schedule},
     settings::{settings, version},
     values::{check_name, duration, expectations, number, random_seed, rates},
 };
-use super::{Expectation, Experiment, ExperimentFile, On, file::Source};
+use super::{Expectation, Experiment, ExperimentFile, On, file::Source, older};
 use crate::{
     error::{Error, Result},
     systems::System,
@@ -55,16 +57,11 @@ pub struct Flags {
     pub expect: Option<Expectation>,
 }
 
-/// Greatest number of clients: an address range of a run's network.
-const CLIENTS_MAX: u32 = 100;
-/// A run without faults still needs some time to see contention.
-const TIME_MIN_MS: u64 = 500;
-/// Below this a TTL is lost in the noise of scheduling.
-const TTL_MIN_MS: u64 = 100;
-
 /// Where a wrong value stands: in the file, or in a flag.
 struct Place<'a> {
     source: Option<&'a Source>,
+    /// Whether it is a run's that was made: what it was permitted then is not refused now.
+    is_made: bool,
 }
 
 impl Place<'_> {
@@ -83,22 +80,36 @@ impl Experiment {
     pub fn resolve(what: &str, flags: &Flags) -> Result<Experiment> {
         let is_file = what.ends_with(".toml") || std::path::Path::new(what).is_file();
         if is_file {
-            let source = Source::read(what)?;
-            return Experiment::from_parts(&source.file, flags, &Place { source: Some(&source) });
+            return Experiment::from_file(what, flags, false);
         }
         let file = ExperimentFile {
             recipe: Some(Spanned::new(0..0, what.to_string())),
             ..ExperimentFile::default()
         };
-        Experiment::from_parts(&file, flags, &Place { source: None })
+        Experiment::from_parts(&file, flags, &Place { source: None, is_made: false })
+    }
+
+    /// The experiment of a run that was made, as it lies beside it.
+    pub fn of_run(path: &str) -> Result<Experiment> {
+        Experiment::from_file(path, &Flags::default(), true)
+    }
+
+    fn from_file(path: &str, flags: &Flags, is_made: bool) -> Result<Experiment> {
+        let mut source = Source::read(path)?;
+        let renamed = older::rename(&mut source)?;
+        let place = Place { source: Some(&source), is_made };
+        let experiment = Experiment::from_parts(&source.file, flags, &place)?;
+        Ok(Experiment { renamed, ..experiment })
     }
 
     fn from_parts(file: &ExperimentFile, flags: &Flags, place: &Place<'_>) -> Result<Experiment> {
         let recipe = recipe(file, place)?;
         let system = system_of(recipe);
-        let workload = workload(recipe, flags.workload.or(file.workload), place)?;
-        let ttl_ms = duration(&flags.ttl, &file.ttl, "--ttl", "2s", TTL_MIN_MS, place)?;
-        let time_ms = duration(&flags.time, &file.time, "--time", "30s", TIME_MIN_MS, place)?;
+        let workload = workload(recipe, file, flags, place)?;
+        let on = flags.on.or(file.on).unwrap_or_default();
+        let ttl_ms = duration(&flags.ttl, &file.ttl, "--ttl", "2s", TTL, place)?;
+        let time = if on == On::Sim { TIME_SIMULATED } else { TIME };
+        let time_ms = duration(&flags.time, &file.time, "--time", "30s", time, place)?;
         let nodes = number(
             flags.nodes,
             &file.system.nodes,
@@ -108,15 +119,11 @@ impl Experiment {
             &format!("{} has", system.name),
             place,
         )?;
-        let clients = number(
-            flags.clients,
-            &file.clients,
-            "--clients",
-            recipe.clients,
-            1..=CLIENTS_MAX,
-            "a run has",
-            place,
-        )?;
+        let clients =
+            number(flags.clients, &file.clients, "--clients", recipe.clients, CLIENTS, "a run has", place)?;
+        if on == On::Sim {
+            simulated(file, flags, place)?;
+        }
         let version = version(file, flags, system, place)?;
         let settings = settings(file, flags, recipe, system, nodes, place)?;
         let seed = flags.seed.or(file.seed).unwrap_or_else(random_seed);
@@ -134,16 +141,17 @@ impl Experiment {
         check_name(name, file, place)?;
         Ok(Experiment {
             name: name.to_string(),
+            renamed: None,
             recipe,
             workload,
-            on: flags.on.or(file.on).unwrap_or_default(),
+            on,
             time: Duration::from_millis(time_ms),
             clients,
             nodes,
             ttl: Duration::from_millis(ttl_ms),
             seed,
             version,
-            image: flags.image.clone().or_else(|| file.system.image.clone()),
+            image: flags.image.clone().or_else(|| Some(file.system.image.as_ref()?.get_ref().clone())),
             settings,
             rates,
             sim,
@@ -161,9 +169,10 @@ impl Experiment {
         let spanned = |text: String| Some(Spanned::new(0..0, text));
         let millis = |duration: Duration| spanned(format_ms(duration.as_millis() as u64));
         let file = ExperimentFile {
+            format: Some(Spanned::new(0..0, older::FORMAT)),
             name: spanned(self.name.clone()),
             recipe: spanned(self.recipe.name.to_string()),
-            workload: Some(self.workload),
+            workload: Some(Spanned::new(0..0, self.workload)),
             on: Some(self.on),
             time: millis(self.time),
             clients: Some(Spanned::new(0..0, self.clients)),
@@ -176,7 +185,7 @@ impl Experiment {
                 .collect(),
             system: super::file::SystemTable {
                 version: self.version.clone().and_then(spanned),
-                image: self.image.clone(),
+                image: self.image.clone().and_then(spanned),
                 nodes: Some(Spanned::new(0..0, self.nodes)),
             },
             settings: self
@@ -212,13 +221,22 @@ fn recipe(file: &ExperimentFile, place: &Place<'_>) -> Result<&'static RecipeInf
     })
 }
 
-fn workload(recipe: &RecipeInfo, asked: Option<Workload>, place: &Place<'_>) -> Result<Workload> {
-    let workload = asked.unwrap_or(recipe.workload);
+fn workload(
+    recipe: &RecipeInfo,
+    file: &ExperimentFile,
+    flags: &Flags,
+    place: &Place<'_>,
+) -> Result<Workload> {
+    let (workload, span) = match (flags.workload, &file.workload) {
+        (Some(workload), _) => (workload, None),
+        (None, Some(workload)) => (*workload.get_ref(), Some(workload.span())),
+        (None, None) => (recipe.workload, None),
+    };
     let election = |workload| workload == Workload::Election;
     if election(workload) != election(recipe.workload) {
         let fits = if election(recipe.workload) { "election" } else { "lock or lease" };
         let message = format!("{} cannot be driven by {}: use {fits}", recipe.name, workload.name());
-        return Err(place.wrong(None, "--workload", &message));
+        return Err(place.wrong(span, "--workload", &message));
     }
     Ok(workload)
 }

@@ -1,6 +1,9 @@
 //! Version and settings of the system and of the recipe.
 
-use std::{collections::BTreeMap, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 use nemesis::suggest;
 use workloads::recipes::RecipeInfo;
@@ -63,11 +66,16 @@ pub fn settings(
         let spans = place.source.map(|_| Spans { key: key.span(), value: value.span() });
         settings.insert(key.get_ref().clone(), (text, spans));
     }
+    let mut given = BTreeSet::new();
     for setting in &flags.settings {
         let (key, value) = setting
             .split_once('=')
             .ok_or_else(|| Error::Usage(format!("--set: {setting:?} is not key=value")))?;
-        settings.insert(key.trim().to_string(), (value.trim().to_string(), None));
+        let key = key.trim();
+        if !given.insert(key) {
+            return Err(Error::Usage(format!("--set: {key} is given twice")));
+        }
+        settings.insert(key.to_string(), (value.trim().to_string(), None));
     }
     for (key, (value, spans)) in &settings {
         check_key(key, recipe, system)

@@ -9,7 +9,10 @@ use nemesis::{
 use toml::Spanned;
 use workloads::{recipes::RecipeInfo, workload::Rates};
 
-use super::{Flags, Place};
+use super::{
+    Flags, Place,
+    bounds::{Lengths, NAME_MAX},
+};
 use crate::{
     error::{Error, Result},
     experiment::{Expectation, ExperimentFile},
@@ -25,7 +28,7 @@ pub fn duration(
     key: &Option<Spanned<String>>,
     name: &str,
     default: &str,
-    least_ms: u64,
+    lengths: Lengths,
     place: &Place<'_>,
 ) -> Result<u64> {
     let (text, span) = match (flag, key) {
@@ -34,11 +37,16 @@ pub fn duration(
         (None, None) => (default, None),
     };
     let ms = parse_ms(text).map_err(|error| place.wrong(span.clone(), name, &error.to_string()))?;
-    if ms < least_ms {
-        let message = format!("{text} is too short: at least {}", format_ms(least_ms));
-        return Err(place.wrong(span, name, &message));
-    }
-    Ok(ms)
+    let message = match ms {
+        _ if ms < *lengths.ms.start() => {
+            format!("{text} is too short: at least {}", format_ms(*lengths.ms.start()))
+        }
+        _ if ms > *lengths.ms.end() && !place.is_made => {
+            format!("{text} is too long: at most {}{}", format_ms(*lengths.ms.end()), lengths.of)
+        }
+        _ => return Ok(ms),
+    };
+    Err(place.wrong(span, name, &message))
 }
 
 /// A number, from a flag, else from the file, else its default; `who_has` begins the words of an error.
@@ -122,6 +130,9 @@ pub fn check_name(name: &str, file: &ExperimentFile, place: &Place<'_>) -> Resul
     let message = match name.split('/').next() {
         _ if !fits => {
             format!("{name:?} cannot be a folder's name: letters, digits, `-`, `_`, `.` and single `/`")
+        }
+        _ if name.len() > NAME_MAX && !place.is_made => {
+            format!("the name is too long: {} characters, and at most {NAME_MAX} fit", name.len())
         }
         Some(LATEST) => format!("{name:?} is taken: store/{LATEST} is the latest run; use another name"),
         _ => return Ok(()),

@@ -39,6 +39,9 @@ pub struct Arrow {
     pub label: String,
 }
 
+/// Messages that are kept: some 200 bytes each, and a long run has no end of them.
+const ARROWS_MAX: usize = 1_000_000;
+
 /// All state of the network.
 pub(super) struct Net {
     seed: u64,
@@ -50,6 +53,8 @@ pub(super) struct Net {
     listeners: BTreeMap<(NodeId, Port), connect::Backlog>,
     inboxes: BTreeMap<(NodeId, Port), datagram::Queue>,
     arrows: Option<Vec<Arrow>>,
+    /// Messages beyond those that are kept.
+    arrows_left_out: u64,
 }
 
 impl Net {
@@ -63,6 +68,7 @@ impl Net {
             listeners: BTreeMap::new(),
             inboxes: BTreeMap::new(),
             arrows: None,
+            arrows_left_out: 0,
         }
     }
 
@@ -111,8 +117,12 @@ impl Net {
         arrived: Option<u64>,
         label: Option<String>,
     ) {
-        if let (Some(arrows), Some(label)) = (&mut self.arrows, label) {
-            arrows.push(Arrow { from, to, sent, arrived, label });
+        match (&mut self.arrows, label) {
+            (Some(arrows), Some(label)) if arrows.len() < ARROWS_MAX => {
+                arrows.push(Arrow { from, to, sent, arrived, label });
+            }
+            (Some(_), Some(_)) => self.arrows_left_out += 1,
+            _ => {}
         }
     }
 }
@@ -156,7 +166,7 @@ impl Node {
 }
 
 impl super::Sim {
-    /// From now on every message is kept for a diagram. Costs time; decisions stay the same.
+    /// From now on messages, up to [`ARROWS_MAX`], are kept for a diagram. Costs time; decisions stay the same.
     pub fn record_messages(&self) {
         self.core().net.borrow_mut().arrows.get_or_insert_default();
     }
@@ -164,5 +174,10 @@ impl super::Sim {
     /// The messages kept so far, in order of sending.
     pub fn take_messages(&self) -> Vec<Arrow> {
         self.core().net.borrow_mut().arrows.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// How many were sent after the last one that was kept.
+    pub fn messages_left_out(&self) -> u64 {
+        self.core().net.borrow().arrows_left_out
     }
 }

@@ -13,7 +13,7 @@ use workloads::env::EnvApi;
 use super::SimWorld;
 use crate::{
     sim::Node,
-    world::{Applied, Healed, Injection},
+    world::{Applied, Healed, Injection, RUNS, touched},
 };
 
 /// What a server takes from its start to its first answer.
@@ -23,12 +23,15 @@ impl SimWorld {
     pub(super) fn apply_fault(&self, injection: &Injection) -> Applied {
         let fault = &injection.fault;
         let offset_ns = fault.params.by_ms.unwrap_or_default().saturating_mul(1_000_000);
-        let mut evidence = Evidence::new();
+        let (mut evidence, mut hit) = (Evidence::new(), Vec::new());
         for target in &injection.targets {
             let key = (target.clone(), fault.kind);
             self.inner.borrow_mut().active.entry(key).or_default().push((fault.id, offset_ns));
             let Some(node) = self.node(target) else { continue };
             let mut shown = strike(&node, fault.kind, offset_ns);
+            if touched(fault.kind, &shown) {
+                hit.push(target.clone());
+            }
             if fault.kind == FaultKind::Kill
                 && let Some(lost) = self.cut_power(target)
             {
@@ -41,7 +44,7 @@ impl SimWorld {
             let rules = json!({ "rules_for": cut.peers, "direction": cut.direction });
             evidence.insert(cut.node.clone(), rules);
         }
-        Applied { at: self.run_time(), result: result_of(fault.kind, &evidence), evidence }
+        Applied { at: self.run_time(), result: result_of(fault.kind, &evidence), evidence, hit }
     }
 
     pub(super) async fn heal_fault(&self, injection: &Injection) -> Healed {
@@ -68,9 +71,9 @@ impl SimWorld {
                     }
                 }
                 FaultKind::Kill if left.is_empty() => {
-                    let starts = self.start_again(target, &node, injection).await;
+                    let after = self.start_again(target, &node, injection).await;
                     healed &= node.is_alive();
-                    json!({ "new_pid": starts })
+                    after
                 }
                 FaultKind::Clock => {
                     let offset = left.last().map_or(0, |(_, offset)| *offset);
@@ -86,7 +89,7 @@ impl SimWorld {
             FaultKind::Partition | FaultKind::Clock => result_of(fault.kind, &evidence),
             FaultKind::Pause | FaultKind::Kill => FaultResult::Installed,
         };
-        Healed { fault: Applied { at: self.run_time(), result, evidence }, healed }
+        Healed { fault: Applied { at: self.run_time(), result, evidence, hit: Vec::new() }, healed }
     }
 
     /// Where kills are power cuts: loses what the server's disk has not synced; how many records that were.
@@ -103,9 +106,12 @@ impl SimWorld {
         left.clone()
     }
 
-    async fn start_again(&self, name: &str, node: &Node, injection: &Injection) -> u32 {
+    /// Shows the new process; or the one that runs, started by an earlier try or never killed.
+    async fn start_again(&self, name: &str, node: &Node, injection: &Injection) -> Value {
+        let key = (injection.fault.id, name.to_owned());
         if node.is_alive() {
-            return node.starts();
+            let earlier = self.inner.borrow().healed.get(&key).cloned();
+            return earlier.unwrap_or_else(|| json!({ "pid": node.starts(), "note": RUNS }));
         }
         if !self.inner.borrow().clients.contains_key(name) {
             self.harness.sleep(START).await;
@@ -118,7 +124,9 @@ impl SimWorld {
                 inner.services.get(name).inspect(|service| service.start(node));
             }
         }
-        starts
+        let shown = json!({ "new_pid": starts });
+        self.inner.borrow_mut().healed.insert(key, shown.clone());
+        shown
     }
 
     /// What a cut stops: for each peer the ways, and what each would be called as seen by the cut-off node.
@@ -147,8 +155,12 @@ impl SimWorld {
 
     /// Shows the packets that the cut took. Mends once, however often it is called.
     fn mend(&self, fault: u32, cut: &Cut) -> Value {
+        let key = (fault, cut.node.clone());
+        if let Some(earlier) = self.inner.borrow().healed.get(&key) {
+            return earlier.clone();
+        }
         let mut dropped: BTreeMap<String, BTreeMap<&str, u64>> = BTreeMap::new();
-        let before = self.inner.borrow_mut().packets.remove(&(fault, cut.node.clone()));
+        let before = self.inner.borrow_mut().packets.remove(&key);
         for ((peer, way, from, to), before) in self.ways(cut).into_iter().zip(before.unwrap_or_default()) {
             from.mend(to.id());
             let both = || BTreeMap::from([("packets_in", 0), ("packets_out", 0)]);
@@ -156,7 +168,9 @@ impl SimWorld {
             of_peer.insert(way, from.packets(to.id()).cut - before);
         }
         let packets: u64 = dropped.values().flat_map(BTreeMap::values).sum();
-        json!({ "packets": packets, "dropped": dropped })
+        let shown = json!({ "packets": packets, "dropped": dropped });
+        self.inner.borrow_mut().healed.insert(key, shown.clone());
+        shown
     }
 
     fn run_time(&self) -> u64 {
@@ -167,14 +181,13 @@ impl SimWorld {
 /// Does it to one node, and shows what its agent would show. A simulated process' pid is the number of its start.
 fn strike(node: &Node, kind: FaultKind, offset_ns: i64) -> Value {
     let pid = node.starts();
-    let dead = || json!({ "error": "its process does not run" });
     match kind {
         FaultKind::Pause if node.is_alive() => {
             node.pause();
             json!({ "state": if node.is_paused() { "T" } else { "R" }, "pids": [pid], "threads": 1 })
         }
         FaultKind::Kill if node.kill() => json!({ "pid": pid, "signal": "SIGKILL" }),
-        FaultKind::Pause | FaultKind::Kill => dead(),
+        FaultKind::Pause | FaultKind::Kill => json!({ "state": "gone", "pids": [] }),
         FaultKind::Clock => {
             node.set_clock_offset(offset_ns);
             match node.clock_offset() {
@@ -206,17 +219,9 @@ fn clock_evidence(node: &Node, wanted_ns: i64) -> Value {
 /// Failed if it failed anywhere, as on containers; a cut shows at its end whether it met anything, and a clock whether
 /// a process had it.
 fn result_of(kind: FaultKind, evidence: &Evidence) -> FaultResult {
-    let idle = |shown: &Value| match kind {
-        FaultKind::Partition => shown["packets"].as_u64().is_some_and(|packets| packets == 0),
-        FaultKind::Clock => {
-            let pids = &shown.get("after").unwrap_or(shown)["pids"];
-            pids.as_array().is_none_or(Vec::is_empty)
-        }
-        FaultKind::Pause | FaultKind::Kill => false,
-    };
     match () {
         () if evidence.values().any(|shown| shown.get("error").is_some()) => FaultResult::Failed,
-        () if evidence.values().all(idle) => FaultResult::NoEffect,
+        () if !evidence.values().any(|shown| touched(kind, shown)) => FaultResult::NoEffect,
         () => FaultResult::Installed,
     }
 }

@@ -51,6 +51,8 @@ struct Inner {
     active: BTreeMap<(String, FaultKind), Vec<(u32, i64)>>,
     /// Packets that cuts had taken on each way when a partition began, by fault and node.
     packets: BTreeMap<(u32, String), Vec<u64>>,
+    /// What heals of partitions and kills have shown, by fault and node: a heal may be tried again.
+    healed: BTreeMap<(u32, String), Value>,
     facts: Map<String, Value>,
 }
 
@@ -161,6 +163,10 @@ impl World for SimWorld {
         }
         self.until_ready().await?;
         Ok(names)
+    }
+
+    async fn preflight(&self) -> Result<()> {
+        Ok(())
     }
 
     async fn begin(&self) -> Result<()> {

@@ -1,13 +1,26 @@
 //! The Docker engine: connection, facts about it, labels of what is ours.
 
-use bollard::Docker;
-use serde::Serialize;
+use std::{collections::HashMap, future::Future, io, time::Duration};
 
+use bollard::{
+    API_DEFAULT_VERSION, ClientVersion, Docker,
+    errors::Error::{JsonDataError, JsonSerdeError},
+    models::ContainerSummary,
+    query_parameters::ListContainersOptionsBuilder,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    discover::{self, Endpoint, Meant},
+    http::{self, Silence},
+    ticks::OwnTicks,
+};
 use crate::error::{Error, Result};
 
 /// Every container, network and image that we make carries this label; nothing without it is ever touched.
 pub const LABEL_RUN: &str = "fencepost.run";
-/// Which process owns a run's things: `host/boot/pid/start`, so that leftovers of a dead one can be told apart.
+/// Which process owns a run's things, so that leftovers of a dead one can be told apart: see [`super::owner`].
 pub const LABEL_OWNER: &str = "fencepost.owner";
 /// The node that a container is.
 pub const LABEL_NODE: &str = "fencepost.node";
@@ -21,13 +34,17 @@ pub struct Engine {
     pub docker: Docker,
     /// What the engine said of itself.
     pub facts: EngineFacts,
+    /// Where it listens, and who says so.
+    pub meant: Meant,
 }
 
-/// What a reader of a run needs to know about the engine.
-#[derive(Clone, Debug, Serialize)]
+/// What a reader of a run needs to know about the engine. What it does not tell, or tells in a way of its own, is empty.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct EngineFacts {
     /// The engine's version.
     pub engine: String,
+    /// Where it listens, and who says so.
+    pub at: String,
     /// The API version in use.
     pub api: String,
     /// Kernel of the machine that the nodes run on.
@@ -40,42 +57,269 @@ pub struct EngineFacts {
     pub processors: i64,
 }
 
+/// Seconds that a request of the library may take: an engine that has much to do is slow.
+const TIMEOUT: u64 = 300;
+/// How long an engine may be silent; whatever else it does, it answers a ping at once.
+const SILENCE: Duration = Duration::from_secs(8);
+/// From one ping to the next.
+const PING: Duration = Duration::from_secs(1);
+
 impl Engine {
-    /// Connects to `DOCKER_HOST` or the local socket, and agrees on an API version: engines from 20.10 (API 1.41)
-    /// to those that refuse anything older than 1.44 must all work.
+    /// Connects to the engine that the `docker` command would use.
+    ///
+    /// # Errors
+    /// When there is none, or when it cannot be used.
     pub async fn connect() -> Result<Engine> {
-        let at = std::env::var("DOCKER_HOST").unwrap_or_else(|_| "/var/run/docker.sock".into());
-        let unavailable = |error: bollard::errors::Error| {
+        Engine::if_any().await?.ok_or_else(|| {
             Error::Unavailable(format!(
-                "no Docker engine answers at {at}: {}\n  start one (`systemctl start docker`), point DOCKER_HOST at one, or use --on sim; `fencepost doctor` tells more",
-                root(&error)
+                "no Docker engine answers: none is named, and nobody listens at {}\n  \
+                 install one (Debian: apt-get install docker.io) and start it (`systemctl start docker`), name one \
+                 (DOCKER_HOST, DOCKER_CONTEXT), or use --on sim; `fencepost doctor` tells more",
+                discover::usual()
             ))
+        })
+    }
+
+    /// The same, but `None` where nobody names an engine and none is there.
+    ///
+    /// # Errors
+    /// When one is meant that cannot be used: it must never be passed over in silence.
+    pub async fn if_any() -> Result<Option<Engine>> {
+        match discover::meant().map_err(Error::Unavailable)? {
+            None => Ok(None),
+            Some(meant) => Engine::at(meant).await.map(Some).map_err(Error::Unavailable),
+        }
+    }
+
+    async fn at(meant: Meant) -> Result<Engine, String> {
+        let said = tokio::time::timeout(SILENCE, asked(&meant, "/version"));
+        let said =
+            said.await.unwrap_or_else(|_| Err(silent(&meant, &plainly(&io::ErrorKind::TimedOut.into()))))?;
+        let version = agreed(&said["ApiVersion"]);
+        let docker = match &meant.endpoint {
+            Endpoint::Unix(path) => Docker::connect_with_unix(&path.display().to_string(), TIMEOUT, &version),
+            Endpoint::Tcp(address) => {
+                Docker::connect_with_http(&format!("tcp://{address}"), TIMEOUT, &version)
+            }
         };
-        let docker = Docker::connect_with_defaults().map_err(unavailable)?;
-        let docker = docker.with_timeout(std::time::Duration::from_secs(300));
-        let docker = docker.negotiate_version().await.map_err(unavailable)?;
-        let info = docker.info().await.map_err(unavailable)?;
+        let docker =
+            docker.map_err(|error| format!("the Docker engine at {meant} cannot be used: {error}"))?;
+        let info = attended(&meant, asked(&meant, &format!("/v{version}/info"))).await??;
+        let text = |name: &str| info[name].as_str().unwrap_or_default().to_string();
+        let engine = match text("ServerVersion") {
+            empty if empty.is_empty() => said["Version"].as_str().unwrap_or_default().to_string(),
+            version => version,
+        };
         let facts = EngineFacts {
-            engine: info.server_version.unwrap_or_default(),
-            api: docker.client_version().to_string(),
-            kernel: info.kernel_version.unwrap_or_default(),
-            storage: info.driver.unwrap_or_default(),
-            architecture: info.architecture.unwrap_or_default(),
-            processors: info.ncpu.unwrap_or_default(),
+            engine,
+            at: meant.to_string(),
+            api: version.to_string(),
+            kernel: text("KernelVersion"),
+            storage: text("Driver"),
+            architecture: text("Architecture"),
+            processors: info["NCPU"].as_i64().unwrap_or_default(),
         };
-        Ok(Engine { docker, facts })
+        Ok(Engine { docker, facts, meant })
+    }
+
+    /// What comes of requests that may take their time, as long as the engine answers others meanwhile.
+    ///
+    /// # Errors
+    /// When it fell silent.
+    pub async fn attended<T>(&self, requests: impl Future<Output = T>) -> Result<T> {
+        attended(&self.meant, requests).await.map_err(Error::Unavailable)
+    }
+
+    /// Completes, with the reason, once the engine has not answered for a while in which we did not stand still.
+    pub async fn until_silent(&self, ticks: &OwnTicks) -> String {
+        until_silent(&self.meant, ticks).await
+    }
+
+    /// The containers with this label (`name` or `name=value`), whatever state the engine says they are in.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub async fn containers(&self, label: &str) -> Result<Vec<Container>, String> {
+        let filter = HashMap::from([("label".to_string(), vec![label.to_string()])]);
+        let options = ListContainersOptionsBuilder::default().all(true).filters(&filter).build();
+        match self.docker.list_containers(Some(options)).await {
+            Ok(containers) => Ok(containers.into_iter().filter_map(Container::of).collect()),
+            // Engines have states of their own, which the library does not know.
+            Err(JsonDataError { .. } | JsonSerdeError { .. }) => {
+                let path = format!("/v{}/containers/json?all=true", self.docker.client_version());
+                let said = asked(&self.meant, &path).await?;
+                let containers = serde_json::from_value::<Vec<Container>>(said);
+                let mut containers =
+                    containers.map_err(|error| format!("it lists them in its own way: {error}"))?;
+                containers.retain(|container| container.has(label));
+                Ok(containers)
+            }
+            Err(error) => Err(explain(&error)),
+        }
     }
 }
 
-/// The innermost cause: the outer ones speak of the HTTP client.
-fn root(error: &dyn std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), root)
+/// What must be known of a container to remove it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Container {
+    /// Its id.
+    pub id: String,
+    /// Its names, each with a slash before it.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// Its labels.
+    #[serde(default)]
+    pub labels: HashMap<String, String>,
+    /// When it was made, in seconds since 1970, if the engine tells.
+    #[serde(default)]
+    pub created: Option<i64>,
 }
 
-/// The library's own message, without its nesting, and with the engine's words first.
+impl Container {
+    fn of(summary: ContainerSummary) -> Option<Container> {
+        let (names, labels) = (summary.names.unwrap_or_default(), summary.labels.unwrap_or_default());
+        Some(Container { id: summary.id?, names, labels, created: summary.created })
+    }
+
+    fn has(&self, label: &str) -> bool {
+        match label.split_once('=') {
+            Some((name, value)) => self.labels.get(name).is_some_and(|found| found == value),
+            None => self.labels.contains_key(label),
+        }
+    }
+}
+
+/// The newest API version that both sides know: engines from 20.10 (API 1.41) to those that refuse anything older than
+/// 1.44 must all work.
+fn agreed(theirs: &Value) -> ClientVersion {
+    let parts = theirs.as_str().and_then(|text| text.split_once('.'));
+    let theirs = parts.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    let ours = (API_DEFAULT_VERSION.major_version, API_DEFAULT_VERSION.minor_version);
+    let (major_version, minor_version) = theirs.unwrap_or(OLDEST).min(ours);
+    ClientVersion { major_version, minor_version }
+}
+
+/// The version that every engine we work with knows.
+const OLDEST: (usize, usize) = (1, 41);
+
+/// Asks the engine itself, as it may answer what the library cannot read.
+async fn asked(meant: &Meant, path: &str) -> Result<Value, String> {
+    let at = format!("the Docker engine at {meant}");
+    match http::get(&meant.endpoint, path).await {
+        Ok(answer) if answer.status == 200 => Ok(http::json(&answer)),
+        Ok(answer) => {
+            let said = http::json(&answer)["message"].as_str().unwrap_or_default().to_string();
+            Err(format!(
+                "{at} refuses: {} {said}\n  `fencepost doctor` tells more; or use --on sim",
+                answer.status
+            ))
+        }
+        Err(Silence::Tls) => Err(discover::needs_tls(&at, "speaks TLS")),
+        Err(Silence::NoHttp(text)) if text.is_empty() => Err(silent(meant, HANGS_UP)),
+        Err(Silence::NoHttp(text)) => Err(format!(
+            "what listens at {meant} is no Docker engine: it answered {text:?}\n  \
+             if it speaks TLS: that is not supported yet; name another (DOCKER_HOST), or use --on sim"
+        )),
+        Err(Silence::Io(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(discover::refused(&meant.endpoint, &meant.origin, &error))
+        }
+        Err(Silence::Io(error)) => Err(silent(meant, &plainly(&error))),
+    }
+}
+
+/// Of one that accepts a connection and ends it.
+const HANGS_UP: &str = "it ends the connection without a word";
+
+fn silent(meant: &Meant, why: &str) -> String {
+    format!(
+        "no Docker engine answers at {meant}: {why}\n  \
+         start it (`systemctl start docker`), name another (DOCKER_HOST; without it the usual places are tried), or \
+         use --on sim; `fencepost doctor` tells more"
+    )
+}
+
+async fn attended<T>(meant: &Meant, requests: impl Future<Output = T>) -> Result<T, String> {
+    let ticks = OwnTicks::default();
+    tokio::select! {
+        biased;
+        answer = requests => Ok(answer),
+        why = until_silent(meant, &ticks) => Err(why),
+    }
+}
+
+async fn until_silent(meant: &Meant, ticks: &OwnTicks) -> String {
+    loop {
+        tokio::time::sleep(PING).await;
+        let mut why = String::new();
+        let answered = async {
+            loop {
+                match http::get(&meant.endpoint, "/_ping").await {
+                    Ok(answer) if answer.status == 200 => return,
+                    Ok(answer) => why = format!("it answers a ping with {}", answer.status),
+                    Err(Silence::Io(error)) => why = plainly(&error),
+                    Err(Silence::Tls) => why = "it speaks TLS now".into(),
+                    Err(Silence::NoHttp(text)) if text.is_empty() => why = HANGS_UP.into(),
+                    Err(Silence::NoHttp(text)) => why = format!("it answers a ping with {text:?}"),
+                }
+                tokio::time::sleep(PING / 4).await;
+            }
+        };
+        if ticks.timeout(SILENCE, answered).await.is_none() {
+            let why = if why.is_empty() { format!("no answer within {SILENCE:?}") } else { why };
+            return format!("the Docker engine at {meant} fell silent: {why}");
+        }
+    }
+}
+
+fn plainly(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such socket".into(),
+        io::ErrorKind::ConnectionRefused => "nobody listens there".into(),
+        io::ErrorKind::TimedOut => "it did not answer in time".into(),
+        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => HANGS_UP.into(),
+        io::ErrorKind::WouldBlock => "it takes no connection".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// The engine's words, or what the library's error comes from.
 pub fn explain(error: &bollard::errors::Error) -> String {
     match error {
         bollard::errors::Error::DockerResponseServerError { message, .. } => message.trim().to_string(),
-        other => other.to_string(),
+        other => {
+            let mut innermost: &dyn std::error::Error = other;
+            while let Some(source) = innermost.source() {
+                innermost = source;
+            }
+            innermost.downcast_ref().map_or_else(|| innermost.to_string(), plainly)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_newest_version_that_both_know_is_spoken() {
+        let spoken = |theirs: Value| agreed(&theirs).to_string();
+        assert_eq!(spoken(json!("1.41")), "1.41");
+        assert_eq!(spoken(json!("1.9")), "1.9");
+        assert_eq!(spoken(json!("1.999")), API_DEFAULT_VERSION.to_string());
+        assert_eq!(spoken(json!("2.0")), API_DEFAULT_VERSION.to_string());
+        for odd in [json!(null), json!(1.41), json!("x"), json!("1.x")] {
+            assert_eq!(spoken(odd), "1.41");
+        }
+    }
+
+    #[test]
+    fn containers_in_states_of_their_own_are_read_all_the_same() {
+        let said = json!([{ "Id": "a", "Names": ["/n"], "State": "configured", "Labels": { "x": "1" } }, { "Id": "b" }]);
+        let containers: Vec<Container> = serde_json::from_value(said).unwrap();
+        assert!(containers[0].has("x") && containers[0].has("x=1") && !containers[0].has("x=2"));
+        assert!(!containers[1].has("x"));
     }
 }

@@ -10,21 +10,19 @@ use nemesis::{
 };
 use serde_json::{Value, json};
 
-use super::{DockerWorld, link::Done};
+use super::{DockerWorld, link};
 use crate::{
     agent::protocol::Command,
-    world::{Applied, Healed, Injection},
+    world::{Applied, Healed, Injection, RUNS, touched},
 };
 
 /// Faults under way, by node and kind, oldest first: two pauses of one node end with the later one.
 pub type Active = BTreeMap<(String, FaultKind), Vec<(u32, i64)>>;
 
-/// Whether a clock was moved, or set right, in a process that runs: one that was started meanwhile has it too.
-fn has_process(evidence: &Evidence) -> bool {
-    evidence.get("pids").and_then(Value::as_array).is_some_and(|pids| !pids.is_empty())
-}
+/// What heals have done, by fault and node: one that is tried again does the rest.
+pub type Done = BTreeMap<u32, BTreeMap<String, link::Done>>;
 
-type Outcomes = Vec<(String, Result<Done, String>)>;
+type Outcomes = Vec<(String, Result<link::Done, String>)>;
 
 impl DockerWorld {
     pub(super) async fn apply_fault(&self, injection: &Injection) -> Applied {
@@ -43,44 +41,43 @@ impl DockerWorld {
                     .await
             }
         };
-        match fault.kind {
-            FaultKind::Clock => self.sum_up(outcomes, has_process),
-            _ => self.sum_up(outcomes, |_| true),
-        }
+        self.sum_up(fault.kind, outcomes)
     }
 
     pub(super) async fn heal_fault(&self, injection: &Injection) -> Healed {
         let fault = &injection.fault;
-        let left = self.end_of(injection);
+        let mut left = self.end_of(injection);
+        let mut cuts = injection.cuts.clone();
+        {
+            let inner = self.inner.borrow();
+            let is_done =
+                |node: &String| inner.healed.get(&fault.id).is_some_and(|done| done.contains_key(node));
+            left.retain(|(node, _)| !is_done(node));
+            cuts.retain(|cut| !is_done(&cut.node));
+        }
+        let (free, held): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, others)| others.is_empty());
         // What still stands still or lies dead under another fault is that one's to heal.
-        let free: Vec<String> =
-            left.iter().filter(|(_, others)| others.is_empty()).map(|(node, _)| node.clone()).collect();
+        let names = |nodes: &[(String, _)]| nodes.iter().map(|(node, _)| node.clone()).collect::<Vec<_>>();
+        let is_clock = fault.kind == FaultKind::Clock;
         let outcomes = match fault.kind {
-            FaultKind::Pause => self.on_each(&free, |_| Command::Resume).await,
-            FaultKind::Kill => self.start_again(&free, injection).await,
-            FaultKind::Partition => {
-                self.on_cuts(&injection.cuts, |_| Ok(Command::Mend { fault: fault.id })).await
-            }
+            FaultKind::Pause => self.on_each(&names(&free), |_| Command::Resume).await,
+            FaultKind::Kill => self.start_again(&names(&free), injection).await,
+            FaultKind::Partition => self.on_cuts(&cuts, |_| Ok(Command::Mend { fault: fault.id })).await,
             FaultKind::Clock => {
-                self.on_each(&injection.targets, |node| Command::Clock {
-                    offset_ns: self.offset_of(node) * 1_000_000,
-                })
-                .await
+                let all = [names(&free), names(&held)].concat();
+                self.on_each(&all, |node| Command::Clock { offset_ns: self.offset_of(node) * 1_000_000 })
+                    .await
             }
         };
+        let outcomes = self.with_earlier(fault.id, outcomes);
         let healed = outcomes.iter().all(|(_, outcome)| outcome.is_ok());
+        let Applied { at, result, evidence: mut after, .. } = self.sum_up(fault.kind, outcomes);
         if fault.kind == FaultKind::Partition {
             // Only a cut shows at its end whether it met anything.
-            let touched =
-                |evidence: &Evidence| evidence.get("packets").and_then(Value::as_u64).unwrap_or_default() > 0;
-            return Healed { fault: self.sum_up(outcomes, touched), healed };
+            return Healed { fault: Applied { at, result, evidence: after, hit: Vec::new() }, healed };
         }
-        let is_clock = fault.kind == FaultKind::Clock;
-        let touched = |evidence: &Evidence| !is_clock || has_process(evidence);
-        let Applied { at, result, evidence: mut after } = self.sum_up(outcomes, touched);
         if !is_clock {
-            let held = left.into_iter().filter(|(_, others)| !others.is_empty());
-            after.extend(held.map(|(node, others)| (node, json!({ "left_to": others }))));
+            after.extend(held.into_iter().map(|(node, others)| (node, json!({ "left_to": others }))));
         }
         let result = match (healed, is_clock) {
             (false, _) => FaultResult::Failed,
@@ -89,7 +86,21 @@ impl DockerWorld {
         };
         // Beside what the start showed, not in its place.
         let evidence = after.into_iter().map(|(node, after)| (node, json!({ "after": after }))).collect();
-        Healed { fault: Applied { at, result, evidence }, healed }
+        Healed { fault: Applied { at, result, evidence, hit: Vec::new() }, healed }
+    }
+
+    /// Keeps what a heal has done, and puts what earlier tries did beside it.
+    fn with_earlier(&self, fault: u32, outcomes: Outcomes) -> Outcomes {
+        let mut inner = self.inner.borrow_mut();
+        let done = inner.healed.entry(fault).or_default();
+        let mut failed = Outcomes::new();
+        for (node, outcome) in outcomes {
+            match outcome {
+                Ok(now) => drop(done.insert(node, now)),
+                Err(why) => failed.push((node, Err(why))),
+            }
+        }
+        done.iter().map(|(node, done)| (node.clone(), Ok(done.clone()))).chain(failed).collect()
     }
 
     /// Takes the fault off the nodes it hit; returns the other faults of its kind that are left on each.
@@ -113,13 +124,18 @@ impl DockerWorld {
     async fn start_again(&self, nodes: &[String], injection: &Injection) -> Outcomes {
         join_all(nodes.iter().map(|node| async move {
             let started = match injection.restart_as.get(node) {
-                Some(process) => self.start_client(node, Some(*process)).await.map(u64::from),
+                Some(process) => self.start_client(node, Some(*process)).await,
                 None => self.start_server(node).await,
             };
-            let now_ns = workloads::real_env::monotonic_ns().wrapping_add_signed(self.ahead_ns.get());
-            let done = started
-                .map(|pid| Done { result: Evidence::from_iter([("new_pid".into(), json!(pid))]), now_ns });
-            (node.clone(), done)
+            let shown = started.map(|link::Done { result, now_ns }| {
+                let pid = &result["pid"];
+                let shown = match result.contains_key("running") {
+                    true => json!({ "pid": pid, "note": RUNS }),
+                    false => json!({ "new_pid": pid }),
+                };
+                link::Done { result: shown.as_object().cloned().unwrap_or_default(), now_ns }
+            });
+            (node.clone(), shown)
         }))
         .await
     }
@@ -159,29 +175,30 @@ impl DockerWorld {
     }
 
     /// Failed if it failed anywhere; without effect if it touched nothing anywhere.
-    fn sum_up(&self, outcomes: Outcomes, touched: impl Fn(&Evidence) -> bool) -> Applied {
-        let mut evidence = Evidence::new();
-        let mut result = FaultResult::NoEffect;
-        let mut at = self.env.now();
-        for (index, (node, outcome)) in outcomes.into_iter().enumerate() {
-            match outcome {
+    fn sum_up(&self, kind: FaultKind, outcomes: Outcomes) -> Applied {
+        let (mut evidence, mut hit) = (Evidence::new(), Vec::new());
+        let (mut at, mut has_failed) = (None, false);
+        for (node, outcome) in outcomes {
+            let shown = match outcome {
                 Ok(done) => {
-                    at = if index == 0 {
-                        self.since_start(done.now_ns)
-                    } else {
-                        at.max(self.since_start(done.now_ns))
-                    };
-                    if result == FaultResult::NoEffect && touched(&done.result) {
-                        result = FaultResult::Installed;
-                    }
-                    evidence.insert(node, Value::Object(done.result));
+                    at = at.max(Some(self.since_start(done.now_ns)));
+                    Value::Object(done.result)
                 }
                 Err(why) => {
-                    result = FaultResult::Failed;
-                    evidence.insert(node, json!({ "error": why }));
+                    has_failed = true;
+                    json!({ "error": why })
                 }
+            };
+            if touched(kind, &shown) {
+                hit.push(node.clone());
             }
+            evidence.insert(node, shown);
         }
-        Applied { at, result, evidence }
+        let result = match (has_failed, hit.is_empty()) {
+            (true, _) => FaultResult::Failed,
+            (false, true) => FaultResult::NoEffect,
+            (false, false) => FaultResult::Installed,
+        };
+        Applied { at: at.unwrap_or_else(|| self.env.now()), result, evidence, hit }
     }
 }

@@ -8,7 +8,10 @@ use bollard::query_parameters::{
 use futures_util::TryStreamExt;
 use sha2::{Digest, Sha256};
 
-use super::engine::{Engine, LABEL_MADE_FROM, explain};
+use super::{
+    binary,
+    engine::{Engine, LABEL_MADE_FROM, explain},
+};
 use crate::error::{Error, Result};
 
 /// The repository name of node images.
@@ -23,7 +26,7 @@ pub struct Layer {
 impl Layer {
     /// Reads our own executable.
     pub fn of_this_binary() -> Result<Layer> {
-        let path = std::env::var_os("FENCEPOST_NODE_BINARY").unwrap_or_else(|| "/proc/self/exe".into());
+        let path = binary::given().unwrap_or_else(|| "/proc/self/exe".into());
         let mut binary = Vec::new();
         std::fs::File::open(&path)
             .and_then(|mut file| file.read_to_end(&mut binary))

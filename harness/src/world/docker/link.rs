@@ -4,7 +4,7 @@ use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
     pin::Pin,
-    rc::Rc,
+    rc::{Rc, Weak},
     time::Duration,
 };
 
@@ -16,9 +16,14 @@ use tokio::{
     sync::{Mutex, oneshot},
 };
 
-use crate::agent::protocol::{Command, Message, Request, Tag};
+use super::{engine::explain, loss::Loss, ticks::OwnTicks};
+use crate::{
+    agent::protocol::{Command, Message, Request, Tag},
+    ticker::Stall,
+};
 
 /// A reply's content and when it was done, on the nodes' monotonic clock.
+#[derive(Clone)]
 pub struct Done {
     /// Result of the command.
     pub result: Map<String, Value>,
@@ -34,11 +39,18 @@ pub enum Upward {
     Line(Tag, Vec<u8>),
     /// The agent's first words.
     Hello(Message),
+    /// The node stood still.
+    Stall(Stall),
     /// The node's process ended unasked.
     Exit(String),
-    /// The container is gone.
-    Closed,
+    /// The stream came to its end; what broke it, if anything did.
+    Closed(Option<String>),
+    /// The agent heard nothing from here for so long, and has ended.
+    Unheard(Duration),
 }
+
+/// How often an agent hears of the harness: it ends when that stays away for several times as long.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
 
 /// Sends commands to one agent.
 pub struct Link {
@@ -47,23 +59,42 @@ pub struct Link {
     waiting: RefCell<BTreeMap<u64, oneshot::Sender<Reply>>>,
     next: Cell<u64>,
     closed: Cell<bool>,
+    ticks: OwnTicks,
+    loss: Loss,
 }
 
 impl Link {
     /// Takes over an attached container; `upward` is called for each line that is not a reply.
-    pub fn open(node: &str, attached: AttachContainerResults, upward: impl Fn(Upward) + 'static) -> Rc<Link> {
+    pub fn open(
+        node: &str,
+        attached: AttachContainerResults,
+        ticks: OwnTicks,
+        loss: Loss,
+        upward: impl Fn(Upward) + 'static,
+    ) -> Rc<Link> {
         let link = Rc::new(Link {
             node: node.to_string(),
             input: Mutex::new(attached.input),
             waiting: RefCell::default(),
             next: Cell::new(1),
             closed: Cell::new(false),
+            ticks,
+            loss,
         });
+        tokio::task::spawn_local(Link::keep(Rc::downgrade(&link)));
         let mut output = attached.output;
         let reader = link.clone();
         tokio::task::spawn_local(async move {
             let mut lines = Lines::default();
-            while let Some(Ok(frame)) = output.next().await {
+            let mut broke = None;
+            while let Some(frame) = output.next().await {
+                let frame = match frame {
+                    Ok(frame) => frame,
+                    Err(error) => {
+                        broke = Some(explain(&error));
+                        break;
+                    }
+                };
                 match frame {
                     LogOutput::StdOut { message } | LogOutput::Console { message } => {
                         lines.push(&message, |line| reader.take(line, &upward));
@@ -74,7 +105,7 @@ impl Link {
             }
             reader.closed.set(true);
             reader.waiting.borrow_mut().clear();
-            upward(Upward::Closed);
+            upward(Upward::Closed(broke));
         });
         link
     }
@@ -95,14 +126,16 @@ impl Link {
                 }
             }
             Ok(hello @ Message::Hello { .. }) => upward(Upward::Hello(hello)),
+            Ok(Message::Stall { due_ns, came_ns }) => upward(Upward::Stall(Stall { due_ns, came_ns })),
             Ok(Message::Exit { status, .. }) => upward(Upward::Exit(status)),
+            Ok(Message::Unheard { for_ms, .. }) => upward(Upward::Unheard(Duration::from_millis(for_ms))),
             Err(error) => {
                 upward(Upward::Line(Tag::Log, format!("unreadable agent message: {error}").into_bytes()))
             }
         }
     }
 
-    /// Runs a command to its answer, or fails after `limit`.
+    /// Runs a command to its answer, or fails after `limit`, in which the harness has not stood still.
     pub async fn call(&self, command: Command, limit: Duration) -> Reply {
         let id = self.next.replace(self.next.get() + 1);
         let (sender, receiver) = oneshot::channel();
@@ -110,20 +143,37 @@ impl Link {
             return Err(format!("{}: its container is gone", self.node));
         }
         self.waiting.borrow_mut().insert(id, sender);
-        self.send(&Request { id, command }).await?;
-        match tokio::time::timeout(limit, receiver).await {
-            Ok(Ok(reply)) => reply.map_err(|why| format!("{}: {why}", self.node)),
-            Ok(Err(_)) => Err(format!("{}: its container ended", self.node)),
-            Err(_) => Err(format!("{}: its agent did not answer within {limit:?}", self.node)),
+        let answered = async {
+            self.send(&Request { id, command }).await?;
+            Ok::<_, String>(self.ticks.timeout(limit, receiver).await)
+        };
+        match self.loss.or(answered).await?? {
+            Some(Ok(reply)) => reply.map_err(|why| format!("{}: {why}", self.node)),
+            Some(Err(_)) => Err(format!("{}: its container ended", self.node)),
+            None => Err(format!("{}: its agent did not answer within {limit:?}", self.node)),
+        }
+    }
+
+    /// Tells the agent now and then that the harness is there, until the container is gone.
+    async fn keep(link: Weak<Link>) {
+        loop {
+            tokio::time::sleep(SIGN_OF_LIFE).await;
+            let Some(link) = link.upgrade().filter(|link| !link.closed.get()) else { return };
+            // Whoever needs the link learns why it fails.
+            let _ = link.write(b"\n").await;
         }
     }
 
     async fn send(&self, request: &Request) -> Result<(), String> {
         let mut line = serde_json::to_vec(request).map_err(|error| error.to_string())?;
         line.push(b'\n');
+        self.write(&line).await
+    }
+
+    async fn write(&self, line: &[u8]) -> Result<(), String> {
         let mut input = self.input.lock().await;
         let sent = async {
-            input.write_all(&line).await?;
+            input.write_all(line).await?;
             input.flush().await
         };
         sent.await.map_err(|error| format!("{}: failed to reach its agent: {error}", self.node))

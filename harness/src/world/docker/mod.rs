@@ -1,16 +1,25 @@
 //! Real servers, clients and the protected resource, each in a container of its own on a network of its own.
 
+pub mod binary;
 pub mod clean;
 mod clock;
+mod discover;
+mod ends;
 mod engine;
 mod faults;
+mod http;
 pub mod keeper;
 pub mod layer;
 pub mod link;
+mod log;
+pub mod loss;
 pub mod network;
 pub mod node;
 mod owner;
+mod preflight;
 mod provision;
+pub mod ticks;
+mod watch;
 
 use std::{
     cell::{Cell, RefCell},
@@ -24,13 +33,15 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use workloads::{env::Env, workload::Phase};
 
-use self::{clock::RunClock, keeper::Keeper, node::Node};
+use self::{
+    clock::RunClock, ends::FirstEnd, keeper::Keeper, log::Log, loss::Loss, node::Node, ticks::OwnTicks,
+};
 pub use self::{
     engine::{Engine, EngineFacts, explain},
     layer::hex,
-    owner::boot_id,
+    owner::{boot_id, this_process},
 };
-use super::{Applied, Healed, Injection, Nodes, SHORT, World, WorldSink};
+use super::{Applied, Healed, Injection, Nodes, SHORT, World, WorldEvent, WorldSink};
 use crate::{
     agent::protocol::Command,
     client::Start,
@@ -40,19 +51,25 @@ use crate::{
     systems::{Family, ServerPlan},
 };
 
+/// How long the nodes of a run are tried to be removed though the engine seems to be lost; the keeper goes on.
+const LAST_TRY: Duration = Duration::from_secs(3);
+
 /// A run's containers.
 pub struct DockerWorld {
     engine: Engine,
     run: String,
     env: Env,
     clock: RunClock,
-    /// CLOCK_MONOTONIC of the nodes' kernel less that of ours: 0 unless the engine is elsewhere.
-    ahead_ns: Cell<i64>,
+    ticks: OwnTicks,
+    loss: Loss,
     inner: RefCell<Inner>,
-    logs: Rc<RefCell<BTreeMap<String, Vec<u8>>>>,
+    logs: Rc<RefCell<BTreeMap<String, Log>>>,
     keeper: Keeper,
+    ends: FirstEnd,
     /// Set once an end of a container is no longer a failure.
     leaving: Rc<Cell<bool>>,
+    /// Whether every request to make something was answered: then nothing can come into being any more.
+    settled: Cell<bool>,
 }
 
 #[derive(Default)]
@@ -64,6 +81,8 @@ struct Inner {
     starts: Vec<Start>,
     facts: Map<String, Value>,
     active: faults::Active,
+    healed: faults::Done,
+    watch: watch::Watch,
 }
 
 impl DockerWorld {
@@ -72,28 +91,43 @@ impl DockerWorld {
         let clock = RunClock::default();
         Ok(DockerWorld {
             keeper: Keeper::start(run)?,
+            ends: FirstEnd::default(),
             engine,
             run: run.to_string(),
             env: Env::new(clock.clone()),
             clock,
-            ahead_ns: Cell::new(0),
+            ticks: OwnTicks::default(),
             inner: RefCell::default(),
             logs: Rc::default(),
+            loss: Loss::default(),
             leaving: Rc::default(),
+            settled: Cell::new(false),
         })
+    }
+
+    /// From now on it is noticed when the engine is lost, and told.
+    fn attend(&self, sink: WorldSink) {
+        let (engine, ticks, loss) = (self.engine.clone(), self.ticks.clone(), self.loss.clone());
+        tokio::task::spawn_local(async move {
+            tokio::select! {
+                biased;
+                _ = loss.until() => {}
+                why = engine.until_silent(&ticks) => loss.declare(&why),
+            }
+            sink(WorldEvent::Lost(loss.until().await));
+        });
     }
 
     fn node(&self, name: &str) -> Result<Rc<Node>, String> {
         self.inner.borrow().nodes.get(name).cloned().ok_or_else(|| format!("there is no node {name}"))
     }
 
-    fn since_start(&self, now_ns: u64) -> u64 {
-        now_ns.saturating_sub(self.nodes_origin_ns())
+    fn all_nodes(&self) -> Vec<Rc<Node>> {
+        self.inner.borrow().nodes.values().cloned().collect()
     }
 
-    /// CLOCK_MONOTONIC of the nodes' kernel at which the run began.
-    fn nodes_origin_ns(&self) -> u64 {
-        self.clock.origin_ns().wrapping_add_signed(self.ahead_ns.get())
+    fn since_start(&self, now_ns: u64) -> u64 {
+        now_ns.saturating_sub(self.clock.nodes_origin_ns())
     }
 
     /// Asks a server about itself, from its own node; tries for `wait`.
@@ -120,20 +154,30 @@ impl World for DockerWorld {
     }
 
     async fn provision(&self, experiment: &Experiment, sink: WorldSink) -> Result<Nodes> {
-        self.provision_all(experiment, sink).await
+        self.tick(experiment.ttl, sink.clone());
+        self.attend(sink.clone());
+        let provisioned = self.loss.or(self.provision_all(experiment, sink)).await;
+        let nodes = provisioned.map_err(Error::Unavailable)??;
+        self.settled.set(true);
+        Ok(nodes)
+    }
+
+    async fn preflight(&self) -> Result<()> {
+        self.check_network().await
     }
 
     async fn begin(&self) -> Result<()> {
         self.clock.begin();
-        let origin = self.nodes_origin_ns().to_string();
+        let origin = self.clock.nodes_origin_ns().to_string();
         let resource = self.node("resource").map_err(Error::Harness)?;
-        resource.call(Command::Input(origin)).await.map(drop).map_err(Error::Harness)
+        resource.call(Command::Input(origin)).await.map_err(Error::Harness)?;
+        self.watch().await.map_err(Error::Harness)
     }
 
     async fn start_clients(&self) -> Result<()> {
         let clients = self.inner.borrow().names.clients.clone();
         let started = join_all(clients.iter().map(|client| self.start_client(client, None))).await;
-        started.into_iter().collect::<Result<Vec<u32>, String>>().map(drop).map_err(Error::Harness)
+        started.into_iter().collect::<Result<Vec<_>, String>>().map(drop).map_err(Error::Harness)
     }
 
     async fn advance(&self, phase: Phase) {
@@ -179,17 +223,34 @@ impl World for DockerWorld {
     fn facts(&self) -> Map<String, Value> {
         let mut facts = self.inner.borrow().facts.clone();
         facts.insert("engine".into(), json!(self.engine.facts));
+        facts.extend(self.pressure().map(|pressure| ("pressure".to_string(), pressure.into())));
         facts
     }
 
     fn logs(&self) -> BTreeMap<String, Vec<u8>> {
-        self.logs.borrow().clone()
+        self.logs.borrow().iter().map(|(node, log)| (node.clone(), log.text())).collect()
+    }
+
+    fn stood_still(&self) -> Duration {
+        self.ticks.stood_still()
     }
 
     async fn teardown(&self) -> Result<()> {
+        self.unwatch().await;
         self.leaving.set(true);
-        let removed = clean::remove_run(&self.engine, &self.run).await;
-        self.keeper.dismiss();
+        let given_up = async {
+            let told = self.loss.until().await;
+            tokio::time::sleep(LAST_TRY).await;
+            told
+        };
+        let removed = tokio::select! {
+            biased;
+            removed = clean::remove_run(&self.engine, &self.run, Duration::ZERO) => removed,
+            told = given_up => Err(Error::Harness(told)),
+        };
+        if removed.is_ok() && self.settled.get() {
+            self.keeper.dismiss();
+        }
         removed
     }
 }

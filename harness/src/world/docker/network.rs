@@ -16,6 +16,9 @@ use crate::error::{Error, Result};
 /// 198.18.0.0/15 is set aside for test beds (RFC 2544): 512 networks of /24 that clash with nobody's LAN or VPN.
 const SUBNETS: u32 = 512;
 
+/// Keeps the engine from giving the bridge an address.
+const NO_ADDRESS: &str = "com.docker.network.bridge.inhibit_ipv4";
+
 /// The network's name in the engine.
 pub fn name(run: &str) -> String {
     format!("fencepost-{run}")
@@ -37,9 +40,9 @@ impl Network {
         let mut refusal = String::new();
         for step in 0..SUBNETS {
             let network = Network { name: name.clone(), third: (first + step) % SUBNETS };
-            match engine.docker.create_network(network.request(run)).await {
-                Ok(_) => return Ok(network),
-                Err(error) => refusal = explain(&error),
+            match network.made(engine, run).await {
+                Ok(()) => return Ok(network),
+                Err(error) => refusal = error,
             }
             let taken =
                 refusal.contains("overlap") || refusal.contains("conflicts") || refusal.contains("in use");
@@ -52,11 +55,24 @@ impl Network {
         )))
     }
 
-    fn request(&self, run: &str) -> NetworkCreateRequest {
+    async fn made(&self, engine: &Engine, run: &str) -> Result<(), String> {
+        let made = |apart| engine.docker.create_network(self.request(run, apart));
+        match made(true).await.map_err(|error| explain(&error)) {
+            // Engines of another make take no option that they do not know.
+            Err(refusal) if refusal.contains("option") => made(false).await.map_err(|error| explain(&error)),
+            made => made,
+        }
+        .map(drop)
+    }
+
+    /// `apart`: the host has no address on the bridge, so that what listens there is not reached from the nodes.
+    fn request(&self, run: &str, apart: bool) -> NetworkCreateRequest {
+        let apart = apart.then(|| HashMap::from([(NO_ADDRESS.to_string(), "true".to_string())]));
         NetworkCreateRequest {
             name: self.name.clone(),
             driver: Some("bridge".into()),
             internal: Some(true),
+            options: apart,
             ipam: Some(Ipam {
                 config: Some(vec![IpamConfig { subnet: Some(self.subnet()), ..Default::default() }]),
                 ..Default::default()
@@ -79,25 +95,42 @@ impl Network {
         Ipv4Addr::from(base + (self.third << 8) + u32::from(last))
     }
 
-    /// Removes it. The last containers may still be going: tried `tries` times, ten a second.
-    pub async fn remove(engine: &Engine, name: &str, tries: u32) -> Result<()> {
-        let mut refusal = String::new();
-        for _ in 0..tries {
-            match engine.docker.remove_network(name).await {
-                Ok(()) => return Ok(()),
-                Err(bollard::errors::Error::DockerResponseServerError { status_code: 404, .. }) => {
-                    return Ok(());
-                }
-                Err(error) => refusal = explain(&error),
+    /// Removes it; one that is gone already is what was wanted.
+    pub async fn remove(engine: &Engine, name: &str) -> Result<()> {
+        match engine.docker.remove_network(name).await {
+            Ok(()) | Err(bollard::errors::Error::DockerResponseServerError { status_code: 404, .. }) => {
+                Ok(())
             }
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            Err(error) => {
+                let why = if is_empty(engine, name).await { LOST_COUNT } else { "" };
+                Err(Error::Harness(format!("failed to remove network {name}: {}{why}", explain(&error))))
+            }
         }
-        Err(Error::Harness(format!("failed to remove network {name}: {refusal}")))
     }
 }
 
-/// Names of networks of runs whose harness is gone.
-pub async fn abandoned(engine: &Engine) -> Result<Vec<String>> {
+/// Seen of engine 20.10 under load; nothing but its end frees such a network.
+const LOST_COUNT: &str = "; no container is connected to it, so the engine has lost count of them: restart the engine, \
+                          then `fencepost clean` removes it";
+
+/// Whether the engine itself says that no container is connected to a network.
+async fn is_empty(engine: &Engine, name: &str) -> bool {
+    let network = engine.docker.inspect_network(name, None).await;
+    network.is_ok_and(|network| network.containers.is_some_and(|containers| containers.is_empty()))
+}
+
+/// A thing of some run's.
+pub struct Found {
+    /// Its name.
+    pub name: String,
+    /// What its label says.
+    pub owner: String,
+    /// When it was made, in seconds since 1970, if the engine tells.
+    pub made: Option<i64>,
+}
+
+/// The networks of all runs.
+pub async fn of_runs(engine: &Engine) -> Result<Vec<Found>> {
     let filter = HashMap::from([("label".to_string(), vec![LABEL_RUN.to_string()])]);
     let options = ListNetworksOptionsBuilder::default().filters(&filter).build();
     let networks = engine
@@ -105,11 +138,10 @@ pub async fn abandoned(engine: &Engine) -> Result<Vec<String>> {
         .list_networks(Some(options))
         .await
         .map_err(|error| Error::Unavailable(format!("failed to list networks: {}", explain(&error))))?;
-    Ok(networks
-        .into_iter()
-        .filter_map(|network| {
-            let labels = network.labels?;
-            owner::is_gone(labels.get(LABEL_OWNER)?).then_some(network.name?)
-        })
-        .collect())
+    let labelled = networks.into_iter().filter_map(|network| {
+        let owner = network.labels?.remove(LABEL_OWNER)?;
+        let made = network.created.and_then(|made| made.parse::<jiff::Timestamp>().ok());
+        Some(Found { name: network.name?, owner, made: made.map(|made| made.as_second()) })
+    });
+    Ok(labelled.collect())
 }

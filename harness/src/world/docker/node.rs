@@ -16,7 +16,9 @@ use bollard::{
 use super::{
     engine::{Engine, LABEL_NODE, LABEL_OWNER, LABEL_RUN, explain},
     link::{Done, Link, Upward},
+    loss::Loss,
     owner,
+    ticks::OwnTicks,
 };
 use crate::{
     agent::protocol::Command,
@@ -37,7 +39,16 @@ pub struct NodeSpec<'a> {
     pub network: &'a str,
     /// Its fixed address there.
     pub address: Ipv4Addr,
+    /// Bytes of memory that it may use, its data among them.
+    pub memory: i64,
 }
+
+/// What a server's node may use: far more than a run needs, and so little that the machine stands it.
+pub const SERVER_MEMORY: i64 = 2 << 30;
+/// The same for the other nodes.
+pub const OTHER_MEMORY: i64 = 512 << 20;
+/// Processes and threads of a node.
+const PROCESSES: i64 = 4096;
 
 /// A node that exists.
 pub struct Node {
@@ -49,14 +60,21 @@ pub struct Node {
     pub link: Rc<Link>,
 }
 
+/// The name of a node's container.
+pub fn container(run: &str, node: &str) -> String {
+    format!("fencepost-{run}-{node}")
+}
+
 impl Node {
     /// Makes the container, attaches to it, then starts it, so that nothing it says is missed.
     pub async fn create(
         engine: &Engine,
         spec: NodeSpec<'_>,
+        ticks: &OwnTicks,
+        loss: &Loss,
         upward: impl Fn(Upward) + 'static,
     ) -> Result<Node> {
-        let name = format!("fencepost-{}-{}", spec.run, spec.node);
+        let name = container(spec.run, spec.node);
         let failed = |what: &str, error: bollard::errors::Error| {
             Error::Unavailable(format!("failed to {what} container {name}: {}", explain(&error)))
         };
@@ -78,7 +96,7 @@ impl Node {
             .attach_container(&container, Some(attach))
             .await
             .map_err(|error| failed("attach to", error))?;
-        let link = Link::open(spec.node, attached, upward);
+        let link = Link::open(spec.node, attached, ticks.clone(), loss.clone(), upward);
         let start = StartContainerOptionsBuilder::default().build();
         engine
             .docker
@@ -103,6 +121,8 @@ fn body(spec: &NodeSpec<'_>) -> ContainerCreateBody {
         }),
         ..Default::default()
     };
+    // Full before the memory is: a server is told of the one, and killed for the other.
+    let data = format!("rw,exec,mode=1777,size={}", spec.memory / 2);
     ContainerCreateBody {
         image: Some(spec.image.to_string()),
         hostname: Some(spec.node.to_string()),
@@ -122,8 +142,13 @@ fn body(spec: &NodeSpec<'_>) -> ContainerCreateBody {
             cap_drop: Some(vec!["ALL".into()]),
             cap_add: Some(vec!["NET_ADMIN".into(), "SYS_PTRACE".into()]),
             network_mode: Some(spec.network.to_string()),
+            security_opt: Some(vec!["no-new-privileges".into()]),
+            memory: Some(spec.memory),
+            // With swap, that is: no more.
+            memory_swap: Some(spec.memory),
+            pids_limit: Some(PROCESSES),
             log_config: Some(HostConfigLogConfig { typ: Some("none".into()), config: None }),
-            tmpfs: Some(HashMap::from([(DATA.to_string(), "rw,exec,mode=1777".to_string())])),
+            tmpfs: Some(HashMap::from([(DATA.to_string(), data)])),
             ..Default::default()
         }),
         networking_config: Some(NetworkingConfig {

@@ -9,9 +9,10 @@ use workloads::{api::Endpoint, real_env::monotonic_ns};
 use super::{
     DockerWorld, boot_id,
     layer::Layer,
-    link::Upward,
+    link::{Done, Upward},
+    loss,
     network::Network,
-    node::{Node, NodeSpec},
+    node::{self, Node, NodeSpec, OTHER_MEMORY, SERVER_MEMORY},
 };
 use crate::{
     agent::protocol::{Command, Message, Program, Tag},
@@ -30,7 +31,7 @@ const SERVERS: u8 = 10;
 /// Clients are numbered from here.
 const CLIENTS: u8 = 100;
 /// Where the resource listens.
-const RESOURCE_PORT: u16 = 7000;
+pub(super) const RESOURCE_PORT: u16 = 7000;
 /// How long servers may take until they have been used.
 const READY: Duration = Duration::from_secs(60);
 
@@ -72,7 +73,8 @@ impl DockerWorld {
             let network = network_name.as_str();
             let sink = sink.clone();
             async move {
-                let spec = NodeSpec { run: &self.run, node: &node, image, network, address };
+                let memory = if is_server(&node) { SERVER_MEMORY } else { OTHER_MEMORY };
+                let spec = NodeSpec { run: &self.run, node: &node, image, network, address, memory };
                 self.make(spec, sink).await
             }
         }))
@@ -92,13 +94,7 @@ impl DockerWorld {
             inner.plans =
                 members.iter().map(|member| member.node.clone()).zip(plans.iter().cloned()).collect();
         }
-        let (servers, resource) = futures_util::future::join(
-            try_join_all(members.iter().map(|member| self.first_start(member, &plans))),
-            self.start_resource(),
-        )
-        .await;
-        resource?;
-        let versions: BTreeMap<String, String> = servers?.into_iter().collect();
+        let versions = self.start_all(&members, &plans).await?;
         let endpoints: Vec<Endpoint> = members
             .iter()
             .map(|Member { node, address }| Endpoint {
@@ -127,6 +123,9 @@ impl DockerWorld {
         let (greeted, hello) = tokio::sync::oneshot::channel();
         let greeted = RefCell::new(Some(greeted));
         let (logs, leaving, who) = (self.logs.clone(), self.leaving.clone(), name.clone());
+        let (clock, ends) = (self.clock.clone(), self.ends.clone());
+        let (engine, loss, container) =
+            (self.engine.clone(), self.loss.clone(), node::container(&self.run, &name));
         let upward = move |what: Upward| match what {
             Upward::Line(Tag::Event, line) => match serde_json::from_slice(&line) {
                 Ok(event) => sink(WorldEvent::History(event)),
@@ -138,10 +137,7 @@ impl DockerWorld {
             },
             Upward::Line(Tag::Status, _) => sink(WorldEvent::ClientEnded(who.clone())),
             Upward::Line(Tag::Log | Tag::Agent, line) => {
-                let mut logs = logs.borrow_mut();
-                let log: &mut Vec<u8> = logs.entry(who.clone()).or_default();
-                log.extend_from_slice(&line);
-                log.push(b'\n');
+                logs.borrow_mut().entry(who.clone()).or_default().push(&line);
             }
             Upward::Hello(message) => {
                 if let Some(greeted) = greeted.borrow_mut().take() {
@@ -149,13 +145,33 @@ impl DockerWorld {
                     let _ = greeted.send(message);
                 }
             }
-            Upward::Exit(_) | Upward::Closed if leaving.get() => {}
-            Upward::Exit(status) => sink(WorldEvent::Exited(who.clone(), status)),
-            Upward::Closed => sink(WorldEvent::Failed(format!("the container of {who} ended"))),
+            Upward::Stall(stall) => {
+                if let Some((from, to)) = clock.in_run(stall, true) {
+                    sink(WorldEvent::Stalled { node: who.clone(), from, to });
+                }
+            }
+            Upward::Exit(_) | Upward::Unheard(_) | Upward::Closed(_) if leaving.get() => {}
+            Upward::Exit(status) => {
+                ends.note(&who, &status);
+                sink(WorldEvent::Exited(who.clone(), status));
+            }
+            Upward::Unheard(silence) => sink(WorldEvent::Gone(who.clone(), unheard(&who, silence))),
+            Upward::Closed(broke) => {
+                let (engine, loss, sink, ends) = (engine.clone(), loss.clone(), sink.clone(), ends.clone());
+                let (who, container) = (who.clone(), container.clone());
+                tokio::task::spawn_local(async move {
+                    let why = loss::why_closed(&engine, &loss, &who, &container, broke).await;
+                    // That the engine is lost is told once, for all nodes.
+                    if loss.told().is_none() {
+                        ends.note(&who, "its container is gone");
+                        sink(WorldEvent::Gone(who, why));
+                    }
+                });
+            }
         };
-        let node = Node::create(&self.engine, spec, upward).await?;
-        match tokio::time::timeout(READY, hello).await {
-            Ok(Ok(hello)) => self.agree_on_time(&name, &hello)?,
+        let node = Node::create(&self.engine, spec, &self.ticks, &self.loss, upward).await?;
+        match self.ticks.timeout(READY, hello).await {
+            Some(Ok(hello)) => self.agree_on_time(&name, &hello)?,
             _ => {
                 return Err(Error::Unavailable(format!(
                     "the agent of {name} did not start: {}",
@@ -173,9 +189,34 @@ impl DockerWorld {
             return Err(Error::Harness(format!("{node} runs version {version} of the agent")));
         }
         if *theirs != boot_id() {
-            self.ahead_ns.set(*now_ns as i64 - monotonic_ns() as i64);
+            self.clock.set_ahead_ns(*now_ns as i64 - monotonic_ns() as i64);
         }
         Ok(())
+    }
+
+    /// Starts the servers and the resource; what the servers' versions are, once each of them was used.
+    async fn start_all(&self, members: &[Member], plans: &[ServerPlan]) -> Result<BTreeMap<String, String>> {
+        let started = futures_util::future::join(
+            try_join_all(members.iter().map(|member| self.first_start(member, plans))),
+            self.start_resource(),
+        );
+        let (servers, resource) = tokio::select! {
+            biased;
+            started = started => started,
+            (node, how) = self.ends.come() => return Err(self.ended_early(&node, &how)),
+            failed = self.until_network_fails() => return Err(failed),
+        };
+        resource?;
+        match servers {
+            Ok(versions) => Ok(versions.into_iter().collect()),
+            Err(not_ready) => Err(self.or_network(not_ready).await),
+        }
+    }
+
+    fn ended_early(&self, node: &str, how: &str) -> Error {
+        let what = if is_server(node) { "server" } else { "node" };
+        let words = self.last_words(node);
+        Error::Unavailable(format!("{what} {node} ended while it started: {how}{words}"))
     }
 
     async fn first_start(&self, member: &Member, plans: &[ServerPlan]) -> Result<(String, String)> {
@@ -197,7 +238,7 @@ impl DockerWorld {
         Ok((member.node.clone(), probe.version))
     }
 
-    pub(super) async fn start_server(&self, name: &str) -> Result<u64, String> {
+    pub(super) async fn start_server(&self, name: &str) -> Result<Done, String> {
         let plan =
             self.inner.borrow().plans.get(name).cloned().ok_or_else(|| format!("{name} is no server"))?;
         self.start(name, plan.programs).await
@@ -215,10 +256,10 @@ impl DockerWorld {
     }
 
     /// Starts a client's process; `process`: its first process number when it is not the first time.
-    pub(super) async fn start_client(&self, name: &str, process: Option<u32>) -> Result<u32, String> {
+    pub(super) async fn start_client(&self, name: &str, process: Option<u32>) -> Result<Done, String> {
         let start = self.inner.borrow().starts.iter().find(|start| start.config.node == name).cloned();
         let mut start = start.ok_or_else(|| format!("{name} is no client"))?;
-        start.start_ns = self.nodes_origin_ns();
+        start.start_ns = self.clock.nodes_origin_ns();
         if let Some(process) = process {
             start.config.first_process = process;
             start.seed = start.seed.wrapping_add(u64::from(process));
@@ -230,24 +271,31 @@ impl DockerWorld {
             input: Some(serde_json::to_string(&start).map_err(|error| error.to_string())?),
             ..Program::default()
         };
-        self.start(name, vec![vec![program]]).await.map(|pid| pid as u32)
+        self.start(name, vec![vec![program]]).await
     }
 
-    async fn start(&self, name: &str, programs: Vec<Vec<Program>>) -> Result<u64, String> {
-        let done = self.node(name)?.call(Command::Start(programs)).await?;
-        Ok(done.result.get("pid").and_then(serde_json::Value::as_u64).unwrap_or_default())
+    async fn start(&self, name: &str, programs: Vec<Vec<Program>>) -> Result<Done, String> {
+        self.node(name)?.call(Command::Start(programs)).await
     }
 
     /// The last lines of a node's log, for error messages.
     fn last_words(&self, node: &str) -> String {
-        let logs = self.logs.borrow();
-        let log = logs.get(node).map(|log| String::from_utf8_lossy(log).into_owned()).unwrap_or_default();
-        let lines: Vec<&str> = log.lines().collect();
-        let last = &lines[lines.len().saturating_sub(8)..];
+        let last = self.logs.borrow().get(node).map(|log| log.last_lines(8)).unwrap_or_default();
         if last.is_empty() {
             String::new()
         } else {
             format!("\n  its log ends:\n    {}", last.join("\n    "))
         }
     }
+}
+
+fn is_server(node: &str) -> bool {
+    node.starts_with('s')
+}
+
+fn unheard(node: &str, silence: Duration) -> String {
+    format!(
+        "{node} heard nothing from here for {silence:?} and ended, as every node does then: this process, or its way to \
+         the engine, stood still for that long while the nodes did not"
+    )
 }

@@ -11,7 +11,8 @@ const names = (on) => on.map((lane) => lanes[lane].name).join(", ");
 
 // The first line names the thing.
 function summary(item) {
-  return { hold: aboutHold, fault: aboutFault, violation: aboutViolation, operation: aboutOperation }[item.type](item);
+  const about = { hold: aboutHold, fault: aboutFault, violation: aboutViolation, operation: aboutOperation, stall: aboutStall, exit: aboutExit };
+  return about[item.type](item);
 }
 function aboutHold(hold) {
   const token = hold.token === null ? "" : ", token " + hold.token;
@@ -29,6 +30,13 @@ function aboutFault(fault) {
     `${seconds(fault.t0)} to ${until} (${span(fault.t1 - fault.t0)}), ${fault.result}`,
     brief(fault.evidence),
   ].join("\n");
+}
+function aboutStall(stall) {
+  const who = stall.lane === null ? "the harness" : lanes[stall.lane].name;
+  return `${who} stood still, by no fault\n${seconds(stall.t0)} to ${seconds(stall.t1)} (${span(stall.t1 - stall.t0)})`;
+}
+function aboutExit(exit) {
+  return `${lanes[exit.lane].name} ended by itself\n${seconds(exit.t0)}, ${exit.how}`;
 }
 function aboutViolation(v) {
   return `${v.number} · ${v.check}\n${v.text}`;

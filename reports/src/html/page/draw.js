@@ -1,7 +1,7 @@
 // Lanes, holds and operations on the canvas: only what is in view, and of what falls on one pixel only the first.
 const canvas = byId("lanes"), minimap = byId("minimap");
 let colors = {};
-const drawn = { holds: 0, operations: 0 };
+const drawn = { holds: 0, operations: 0, stalls: 0, exits: 0 };
 
 function readColors() {
   const style = getComputedStyle(document.documentElement);
@@ -24,8 +24,9 @@ function surface(target, width, height) {
 
 function drawLanes() {
   const pen = surface(canvas, view.width, view.height);
-  drawn.holds = drawn.operations = 0;
+  drawn.holds = drawn.operations = drawn.stalls = drawn.exits = 0;
   drawAxis(pen);
+  drawStalls(pen);
   pen.font = "600 12.5px system-ui, sans-serif";
   pen.textBaseline = "middle";
   for (const lane of lanes) if (lane.height > 0) drawLane(pen, lane);
@@ -53,12 +54,35 @@ function tick(t, step) {
   return digits <= 6 ? (t / 1e9).toFixed(Math.min(digits, 6)) + " s" : (t / 1e6).toFixed(digits - 6) + " ms";
 }
 
+// Stripes behind the lane of what stood still; the harness' own behind all lanes.
+function drawStalls(pen) {
+  pen.fillStyle = stripes(pen);
+  for (const stall of stalls.filter(inView)) {
+    const x0 = Math.max(xOf(stall.t0), GUTTER), x1 = Math.min(Math.max(xOf(stall.t1), x0 + 2), view.width - RIGHT);
+    const { y, height } = stall.lane === null ? { y: view.top, height: view.height - view.top } : lanes[stall.lane];
+    pen.fillRect(x0, y, x1 - x0, height);
+    drawn.stalls++;
+  }
+}
+function stripes(pen) {
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = 6;
+  const brush = tile.getContext("2d");
+  brush.strokeStyle = colors.soft;
+  brush.globalAlpha = 0.75;
+  brush.beginPath();
+  for (const x of [-3, 3, 9]) { brush.moveTo(x, 6); brush.lineTo(x + 6, 0); }
+  brush.stroke();
+  return pen.createPattern(tile, "repeat");
+}
+
 function drawLane(pen, lane) {
   const middle = lane.y + lane.height / 2;
   pen.strokeStyle = colors.line;
   pen.beginPath(); pen.moveTo(0, lane.y - 0.5); pen.lineTo(view.width, lane.y - 0.5); pen.stroke();
   pen.save();
   pen.beginPath(); pen.rect(GUTTER, lane.y, view.width - GUTTER - RIGHT + 1, lane.height); pen.clip();
+  for (const exit of exits) if (exit.lane === lane.i && inView(exit)) drawExit(pen, middle, xOf(exit.t0));
   if (lane.client) {
     for (const op of lane.ops) if (ACQUIRES.has(op.f) && inView(op)) drawWait(pen, lane, op);
     drawHolds(pen, lane);
@@ -72,6 +96,14 @@ function drawLane(pen, lane) {
   if (view.lane === lane.i && document.activeElement === byId("stage")) {
     pen.fillStyle = colors.focus; pen.fillRect(0, lane.y + 3, 2, lane.height - 6);
   }
+}
+// A cross where a server ended by itself.
+function drawExit(pen, y, x) {
+  drawn.exits++;
+  pen.strokeStyle = colors.bad;
+  pen.lineWidth = 2.5;
+  pen.beginPath(); pen.moveTo(x - 5, y - 5); pen.lineTo(x + 5, y + 5); pen.moveTo(x + 5, y - 5); pen.lineTo(x - 5, y + 5); pen.stroke();
+  pen.lineWidth = 1;
 }
 function fitted(pen, text, width) {
   if (pen.measureText(text).width <= width) return text;

@@ -22,6 +22,14 @@ function itemAt(x, y) {
   return hold ?? closest(lane.ops.filter((op) => ACQUIRES.has(op.f))) ?? null;
 }
 
+// What ended or stood still there; the node's own stall before the harness'.
+function stallAt(x, y) {
+  const lane = laneAt(y), t = timeAt(x), slack = ((view.t1 - view.t0) / plotWidth()) * 2;
+  const there = stalls.filter((stall) => t >= stall.t0 && t <= Math.max(stall.t1, stall.t0 + slack) && x >= GUTTER);
+  const ended = exits.find((exit) => lane && exit.lane === lane.i && Math.abs(t - exit.t0) <= 4 * slack);
+  return ended ?? there.find((stall) => lane && stall.lane === lane.i) ?? there.find((stall) => stall.lane === null) ?? null;
+}
+
 stage.addEventListener("pointerdown", (event) => {
   if (event.button !== 0) return;
   const [x] = at(event);
@@ -33,7 +41,8 @@ stage.addEventListener("pointermove", (event) => {
   if (drag) return dragTo(x);
   const item = itemAt(x, y);
   stage.classList.toggle("pointing", item !== null);
-  tip(event, item && summary(item));
+  const told = item ?? stallAt(x, y);
+  tip(event, told && summary(told));
 });
 stage.addEventListener("pointerup", (event) => {
   const [x, y] = at(event), was = drag;

@@ -68,6 +68,8 @@ window.fencepost = {
   overlaps: violations.filter((v) => v.overlap !== null).length,
   violations: violations.length,
   faults: faults.length,
+  stalls: stalls.length,
+  exits: exits.length,
   operations: ops.length,
   focus: null,
   view: null,

@@ -17,8 +17,8 @@ function label(name, x, y, content) {
   text.textContent = content;
   return text;
 }
-function hatch(id) {
-  const stripe = make("rect", { width: 2.6, height: 6, style: "fill:var(--bad)" });
+function hatch(id, color = "var(--bad)", width = 2.6) {
+  const stripe = make("rect", { width, height: 6, style: `fill:${color}` });
   const size = { width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" };
   return make("defs", {}, make("pattern", { id, ...size }, stripe));
 }

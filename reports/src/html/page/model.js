@@ -21,6 +21,8 @@ const holds = data.holds.map(([lane, op, lock, token, t0, duration, promised, en
 const faults = data.faults.map(([id, kind, on, t0, t1, result, healed, evidence]) => ({
   type: "fault", id, kind, lanes: on, t0, t1: t1 < 0 ? END : t1, ended: t1 >= 0, result, healed, evidence, row: 0,
 }));
+const stalls = data.stalls.map(([lane, t0, t1]) => ({ type: "stall", lane: lane < 0 ? null : lane, t0, t1 }));
+const exits = data.exits.map(([lane, t0, how]) => ({ type: "exit", lane, t0, t1: END, how }));
 const holdOf = new Map(holds.map((hold) => [hold.op.i, hold]));
 const violations = data.violations.map(([check, text, t0, t1, overlap, on, during, indexes], i) => ({
   type: "violation", number: i + 1, check, text, t0, t1, overlap: overlap < 0 ? null : overlap, faults: during, indexes,

@@ -57,6 +57,8 @@ impl Opened {
             ("holds", judgement.grants.total),
             ("overlaps", exclusion),
             ("faults", judgement.faults.len() as u64),
+            ("stalls", judgement.stalls.count),
+            ("exits", judgement.exits.len() as u64),
         ] {
             assert_eq!(self.number(&format!("fencepost.{what}")), expected, "{what} of the model");
             assert_eq!(self.number(&format!("fencepost.drawn.{what}")), expected, "{what} drawn");
@@ -154,6 +156,8 @@ fn runs_without_violations() {
     for (name, run) in [
         ("valid", sample::valid()),
         ("unknown", sample::unknown()),
+        ("stalled", sample::stalled()),
+        ("crashed", sample::crashed()),
         ("lease", sample::lease()),
         ("empty", sample::empty()),
     ] {

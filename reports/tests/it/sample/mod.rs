@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 
 use checkers::verdict::{CheckResult, CheckResults, Verdict, Violation};
 use reports::{
-    judgement::{FaultRecord, Grants, Judgement, Outcomes},
+    judgement::{Exit, FaultRecord, Grants, Help, Judgement, Outcomes},
     run::RunData,
+    stalls::Stalls,
 };
 use serde_json::{Map, Value, json};
 
@@ -63,6 +64,39 @@ pub fn lease() -> RunData {
     let mut recording = Recording::new(3);
     lease::play(&mut recording);
     recording.finish("etcd/lease", "3.5.16")
+}
+
+/// A machine that stood still: a client for a moment, then everything. What looked broken is set aside.
+pub fn stalled() -> RunData {
+    let mut recording = Recording::new(5);
+    play(&mut recording, &Shape::lock("a", 30_000));
+    recording.stall("c2", (4_000, 4_140));
+    for node in ["c1", "c2", "c3", "n1", "resource", "harness"] {
+        recording.stall(node, (12_000, 15_500));
+    }
+    let mut run = recording.finish("redis/set-nx", "7.0.15");
+    let exclusion = run.judgement.checks.get_mut("exclusion").unwrap();
+    exclusion.figures.insert("set_aside".into(), json!(2));
+    run
+}
+
+/// A server that crashed, which broke no other promise.
+pub fn crashed() -> RunData {
+    let mut run = valid();
+    let exit =
+        Exit { node: "n1".into(), status: "signal: 11 (SIGSEGV)".into(), at_ns: 9_500 * MS, event: 40 };
+    let violation = Violation {
+        text: "n1 ended by itself at 9 500.0 ms (signal: 11 (SIGSEGV)); no fault under way.".into(),
+        operations: vec![exit.event],
+        start_ns: exit.at_ns,
+        end_ns: exit.at_ns,
+        ..Violation::default()
+    };
+    run.judgement.exits.push(exit);
+    let crash = result(Verdict::Invalid, Some("service"), Some("a server ended by itself"), vec![violation]);
+    run.judgement.checks.insert("crash".into(), crash);
+    run.judgement.verdict = Verdict::Invalid;
+    run
 }
 
 /// No fault took effect, so nothing was shown.
@@ -138,8 +172,13 @@ pub fn large() -> RunData {
 
 /// A run whose every string tries to break out of the page, the XML, the Markdown or the terminal.
 pub fn hostile() -> RunData {
+    let attack = "</script><img src=x onerror=alert(1)>\"'&<!-- ]]> \u{1b}[31m|`*\u{2028}\u{9b}2J\u{202e}\u{200b}\u{fffe}";
+    hostile_with(attack)
+}
+
+/// The same with any string.
+pub fn hostile_with(attack: &str) -> RunData {
     let mut run = broken();
-    let attack = "</script><img src=x onerror=alert(1)>\"'&<!-- ]]> \u{1b}[31m|`*\u{2028}";
     for event in run.events.iter_mut().filter(|event| event.value.get("lock").is_some()) {
         event.value["lock"] = json!(attack);
         event.error = event.error.as_ref().map(|_| attack.to_owned());
@@ -215,21 +254,26 @@ fn judgement(recipe: &str, version: &str, told: Told) -> Judgement {
         format: 1,
         verdict: Verdict::all(checks.values().map(|check| check.verdict)),
         as_expected: None,
+        expectations: BTreeMap::new(),
         experiment: recipe.into(),
         recipe: Some(recipe.into()),
         workload: Some("lock".into()),
         world: "docker".into(),
         version: Some(version.into()),
         seed: Some(1),
+        running: false,
         stopped: None,
         checks,
         not_applicable: BTreeMap::from([(
             "deadline".into(),
             "the recipe never looks at its deadline".into(),
         )]),
+        help: if broken { vec![help()] } else { Vec::new() },
         operations: told.operations,
         grants: told.grants,
         faults: told.faults,
+        exits: Vec::new(),
+        stalls: Stalls::default(),
         phases_ms: [
             ("provision", 2310.5),
             ("run", 30_012.0),
@@ -239,6 +283,14 @@ fn judgement(recipe: &str, version: &str, told: Told) -> Judgement {
         ]
         .map(|(phase, ms)| (phase.to_owned(), ms))
         .into(),
+    }
+}
+
+fn help() -> Help {
+    Help {
+        checks: vec!["exclusion".into(), "damage".into()],
+        never_promised: Some("a client that stood still notices that its lock has ended".into()),
+        prevented_by: "A resource that refuses a lower token than the highest it has seen would have prevented the damage.".into(),
     }
 }
 

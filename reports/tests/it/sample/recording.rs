@@ -7,6 +7,7 @@ use checkers::{
 use reports::{
     judgement::{FaultRecord, Grants, Outcomes},
     run::RunData,
+    stalls::{self, Stalls},
 };
 use serde_json::{Value, json};
 
@@ -116,6 +117,21 @@ impl Recording {
         id
     }
 
+    /// Something stood still from and to these milliseconds.
+    pub fn stall(&mut self, node: &str, ms: (u64, u64)) {
+        let index = self.events.len() as u64;
+        self.events.push(Event {
+            index,
+            time: ms.1 * MS,
+            process: Process::Nemesis,
+            node: None,
+            kind: EventKind::Info,
+            f: "stall".into(),
+            value: json!({"node": node, "from_ns": ms.0 * MS, "to_ns": ms.1 * MS}),
+            error: None,
+        });
+    }
+
     /// Dense indexes in time order, violations renumbered, everything judged as it was played.
     pub fn finish(mut self, recipe: &str, version: &str) -> RunData {
         self.events.sort_by_key(|event| (event.time, event.kind != EventKind::Invoke, event.index));
@@ -137,8 +153,10 @@ impl Recording {
             lost: self.lost,
             faults: self.faults,
         };
+        let mut judgement = judgement(recipe, version, told);
+        judgement.stalls = Stalls::new(&stalls::of(&self.events));
         RunData {
-            judgement: judgement(recipe, version, told),
+            judgement,
             events: self.events,
             resource: None,
             messages: Vec::new(),

@@ -4,8 +4,8 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use http::HeaderMap;
 use prost::Message;
 
-/// Longer messages are malformed.
-const LENGTH_MAX: usize = 64 << 20;
+/// Longer messages are malformed (gRPC's own limit where none is set).
+const LENGTH_MAX: usize = 4 << 20;
 
 /// One message in its frame.
 pub(super) fn encode(message: &impl Message) -> Bytes {
@@ -73,6 +73,9 @@ mod tests {
     fn refuses_what_is_malformed() {
         assert!(decode::<LeaseId>(&mut BytesMut::from(&[1, 0, 0, 0, 0][..])).is_err());
         assert!(decode::<LeaseId>(&mut BytesMut::from(&[0, 255, 255, 255, 255][..])).is_err());
+        let claims = |length: u32| [&[0][..], &length.to_be_bytes()].concat();
+        assert!(decode::<LeaseId>(&mut BytesMut::from(&claims((4 << 20) + 1)[..])).is_err());
+        assert_eq!(decode::<LeaseId>(&mut BytesMut::from(&claims(4 << 20)[..])), Ok(None), "may still come");
         assert!(decode::<LeaseId>(&mut BytesMut::from(&[0, 0, 0, 0, 1, 0x08][..])).is_err());
     }
 

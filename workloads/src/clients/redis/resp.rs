@@ -9,6 +9,10 @@ pub(super) type Reply = Result<Value, String>;
 
 /// Lists nested deeper than this are malformed.
 const DEPTH_MAX: usize = 8;
+/// Longer replies are malformed: none that a recipe asks for comes near.
+const LENGTH_MAX: usize = 1 << 20;
+/// What an item of a list takes at least: `+\r\n` and one byte more.
+const ITEM_MIN: usize = 4;
 
 /// A command as an array of bulk strings.
 pub(super) fn encode(command: &[&str]) -> Vec<u8> {
@@ -19,8 +23,11 @@ pub(super) fn encode(command: &[&str]) -> Vec<u8> {
     bytes
 }
 
-/// The one reply that `bytes` hold; `None` while it is incomplete. Bytes after it are an error: one request, one reply.
+/// The one reply that `bytes` hold; `None` while it is incomplete and may still become a reply that is not too long. Bytes after it are an error: one request, one reply.
 pub(super) fn decode(bytes: &[u8]) -> io::Result<Option<Reply>> {
+    if bytes.len() > LENGTH_MAX {
+        return Err(malformed("it is too long"));
+    }
     match value(bytes, 0)? {
         Some((reply, [])) => Ok(Some(reply)),
         Some(_) => Err(malformed("more than one reply")),
@@ -36,14 +43,14 @@ fn value(bytes: &[u8], depth: usize) -> io::Result<Option<(Reply, &[u8])>> {
         "+" => Ok(Some((Ok(Value::Text(text.to_string())), rest))),
         "-" => Ok(Some((Err(text.to_string()), rest))),
         ":" => Ok(Some((Ok(Value::Integer(number(text)?)), rest))),
-        "$" => bulk(number(text)?, rest),
-        "*" if depth < DEPTH_MAX => array(number(text)?, rest, depth),
+        "$" => bulk(length(text, LENGTH_MAX)?, rest),
+        "*" if depth < DEPTH_MAX => array(length(text, LENGTH_MAX / ITEM_MIN)?, rest, depth),
         _ => Err(malformed("an unknown type")),
     }
 }
 
-fn bulk(length: i64, rest: &[u8]) -> io::Result<Option<(Reply, &[u8])>> {
-    let Ok(length) = usize::try_from(length) else { return Ok(Some((Ok(Value::Nil), rest))) };
+fn bulk(length: Option<usize>, rest: &[u8]) -> io::Result<Option<(Reply, &[u8])>> {
+    let Some(length) = length else { return Ok(Some((Ok(Value::Nil), rest))) };
     let Some((content, rest)) = rest.split_at_checked(length) else { return Ok(None) };
     if rest.len() < 2 {
         return Ok(None);
@@ -53,8 +60,8 @@ fn bulk(length: i64, rest: &[u8]) -> io::Result<Option<(Reply, &[u8])>> {
     Ok(Some((Ok(Value::Text(text)), rest)))
 }
 
-fn array(length: i64, mut rest: &[u8], depth: usize) -> io::Result<Option<(Reply, &[u8])>> {
-    let Ok(length) = usize::try_from(length) else { return Ok(Some((Ok(Value::Nil), rest))) };
+fn array(length: Option<usize>, mut rest: &[u8], depth: usize) -> io::Result<Option<(Reply, &[u8])>> {
+    let Some(length) = length else { return Ok(Some((Ok(Value::Nil), rest))) };
     let mut items = Vec::new();
     for _ in 0..length {
         let Some((item, after)) = value(rest, depth + 1)? else { return Ok(None) };
@@ -70,6 +77,17 @@ fn array(length: i64, mut rest: &[u8], depth: usize) -> io::Result<Option<(Reply
 fn line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = bytes.windows(2).position(|pair| pair == b"\r\n")?;
     Some((&bytes[..end], &bytes[end + 2..]))
+}
+
+/// Of a bulk string or a list; `None`: there is none.
+fn length(text: &str, most: usize) -> io::Result<Option<usize>> {
+    match number(text)? {
+        -1 => Ok(None),
+        length => match usize::try_from(length) {
+            Ok(length) if length <= most => Ok(Some(length)),
+            _ => Err(malformed("a length out of range")),
+        },
+    }
 }
 
 fn number(text: &str) -> io::Result<i64> {
@@ -117,6 +135,28 @@ mod tests {
     fn refuses_what_is_malformed() {
         for bytes in [&b"?\r\n"[..], b"\r\n", b":x\r\n", b"$1\r\nabc", b"+a\r\n+b\r\n", b"+\xff\r\n"] {
             assert!(decode(bytes).is_err(), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn no_length_that_a_server_claims_is_waited_for_in_vain() {
+        for claim in ["$1048577", "$9223372036854775807", "$-2", "*262145", "*9223372036854775807", "*-2"] {
+            let error = decode(format!("{claim}\r\n").as_bytes()).expect_err(claim).to_string();
+            assert!(error.starts_with("malformed reply: "), "{error}");
+        }
+        assert_eq!(decode(b"$1048576\r\nabc").unwrap(), None, "may still come");
+        let nested = "*262144\r\n".repeat(9);
+        assert!(decode(nested.as_bytes()).is_err(), "nested too deep");
+    }
+
+    #[test]
+    fn an_endless_reply_is_given_up() {
+        for start in ["+", "-", ":", "$", "*", "*2\r\n+", "*1000\r\n$9\r\n"] {
+            let mut bytes = start.as_bytes().to_vec();
+            bytes.resize(LENGTH_MAX, b'1');
+            bytes.push(b'1');
+            let error = decode(&bytes).expect_err(start).to_string();
+            assert!(error.starts_with("malformed reply: "), "{error}");
         }
     }
 }

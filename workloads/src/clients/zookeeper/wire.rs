@@ -25,6 +25,8 @@ use crate::{
 
 /// Longer packets are malformed (the servers' own limit is 1 MiB).
 const LENGTH_MAX: usize = 4 << 20;
+/// Events that wait to be asked for; more come only from a server that tells what nobody watches.
+const EVENTS_MAX: usize = 10_000;
 const EVENT: i32 = -1;
 const PING: i32 = -2;
 const PING_TYPE: i32 = 11;
@@ -211,6 +213,10 @@ impl Wire {
             }
             _ => return Ok(()),
         };
+        if self.events.borrow().len() == EVENTS_MAX {
+            self.end(ZkEvent::Disconnected);
+            return Ok(());
+        }
         self.events.borrow_mut().push_back(event);
         self.news.notify_one();
         Ok(())
@@ -227,4 +233,24 @@ pub(super) async fn read_packet(reader: &mut (impl AsyncReadExt + Unpin)) -> io:
     let mut packet = vec![0; length];
     reader.read_exact(&mut packet).await?;
     Ok(packet)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::real_env::RealEnv;
+
+    #[test]
+    fn a_server_that_tells_of_events_without_end_is_left() {
+        let env = Env::new(RealEnv::new(0, 0));
+        let (wire, _queue) = Wire::new(&env, Duration::from_secs(1), 0, 0);
+        let event = Writer::default().int(EVENT).long(-1).int(0).int(1).int(3).string("/a").packet();
+        let mut told = 0;
+        while wire.is_open() {
+            wire.take(&event[4..]).unwrap();
+            told += 1;
+            assert!(told <= EVENTS_MAX + 1, "it listens on and on");
+        }
+        assert_eq!(told, EVENTS_MAX + 1);
+    }
 }

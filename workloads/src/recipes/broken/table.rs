@@ -17,6 +17,7 @@ const BASE: RecipeInfo = RecipeInfo {
     has_token: false,
     has_ttl: true,
     aware: false,
+    keepalive_percent: None,
     source: "a handbook's chapter on consensus and coordination",
     summary: "",
     broken: Some(""),
@@ -25,7 +26,7 @@ const BASE: RecipeInfo = RecipeInfo {
     clients: CLIENTS,
     rates: Rates::DEFAULT,
     settings: &[],
-    build: |context| Instance::Lock(Box::new(SetNx::new(context, false, false))),
+    build: |context| Instance::Lock(Box::new(SetNx::new(context, false))),
 };
 
 const REDIS_SETTINGS: &[SettingInfo] = &[redis::RETRY];
@@ -43,7 +44,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
         breaks: Some("promise"),
         settings: REDIS_SETTINGS,
         build: |context| {
-            let lock = SetNx::new(context, false, false);
+            let lock = SetNx::new(context, false);
             Instance::Lock(Box::new(lock.with(redis::Flaw::ReleaseWithoutCompare)))
         },
         ..BASE
@@ -56,7 +57,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
         breaks: Some("token"),
         settings: REDIS_SETTINGS,
         build: |context| {
-            let lock = SetNx::new(context, false, false);
+            let lock = SetNx::new(context, false);
             Instance::Lock(Box::new(WithToken::new(lock, Source::ClientCounter)))
         },
         ..BASE
@@ -71,18 +72,19 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
         breaks: Some("fencing"),
         checks_then_sets: true,
         settings: REDIS_SETTINGS,
-        build: |context| Instance::Lock(Box::new(SetNx::new(context, true, false))),
+        build: |context| Instance::Lock(Box::new(SetNx::new(context, true))),
         ..BASE
     },
     RecipeInfo {
         name: "etcd/put-without-compare",
         system: "etcd",
+        keepalive_percent: Some(etcd::KEEPALIVE_PERCENT),
         has_token: true,
         summary: "a lease and a plain put of the lock's key",
         broken: Some("the put succeeds whoever holds the key"),
         breaks: Some("exclusion"),
         build: |context| {
-            let lock = LeaseLock::new(context, false);
+            let lock = LeaseLock::new(context);
             Instance::Lock(Box::new(lock.with(etcd::Flaw::PutWithoutCompare)))
         },
         ..BASE
@@ -90,30 +92,31 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
     RecipeInfo {
         name: "etcd/lease-id-token",
         system: "etcd",
+        keepalive_percent: Some(etcd::KEEPALIVE_PERCENT),
         has_token: true,
         summary: "etcd/lease-lock with the lease's number as fencing token",
         broken: Some("lease numbers are in no order"),
         breaks: Some("token"),
-        build: |context| {
-            Instance::Lock(Box::new(WithToken::new(LeaseLock::new(context, false), Source::LeaseId)))
-        },
+        build: |context| Instance::Lock(Box::new(WithToken::new(LeaseLock::new(context), Source::LeaseId))),
         ..BASE
     },
     RecipeInfo {
         name: "zookeeper/version-token",
         system: "zookeeper",
+        keepalive_percent: Some(zookeeper::KEEPALIVE_PERCENT),
         has_token: true,
         summary: "zookeeper/lock with the node's version as fencing token",
         broken: Some("the version of a new node is always 0"),
         breaks: Some("token"),
         build: |context| {
-            Instance::Lock(Box::new(WithToken::new(QueueLock::new(context, false), Source::NodeVersion)))
+            Instance::Lock(Box::new(WithToken::new(QueueLock::new(context), Source::NodeVersion)))
         },
         ..BASE
     },
     RecipeInfo {
         name: "zookeeper/watch-after-read",
         system: "zookeeper",
+        keepalive_percent: Some(zookeeper::KEEPALIVE_PERCENT),
         has_token: true,
         summary: "zookeeper/lock that does not look whether the node it watches still exists",
         broken: Some(
@@ -123,7 +126,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
         clients: 2,
         rates: PATIENT,
         build: |context| {
-            let lock = QueueLock::new(context, false);
+            let lock = QueueLock::new(context);
             Instance::Lock(Box::new(lock.with(zookeeper::Flaw::WatchAfterRead)))
         },
         ..BASE

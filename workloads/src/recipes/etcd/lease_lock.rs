@@ -33,8 +33,8 @@ struct Held {
 }
 
 impl LeaseLock {
-    pub(in crate::recipes) fn new(context: Context, aware: bool) -> LeaseLock {
-        LeaseLock { leases: Leases::new(context, aware), held: BTreeMap::new(), flaw: None }
+    pub(in crate::recipes) fn new(context: Context) -> LeaseLock {
+        LeaseLock { leases: Leases::new(context), held: BTreeMap::new(), flaw: None }
     }
 
     /// The same, broken.
@@ -61,10 +61,10 @@ impl LeaseLock {
             self.leases.keep_during(lease, deleted(watch)).await?;
         }
     }
+}
 
-    fn held(&mut self, name: &str) -> OpResult<Held> {
-        self.held.remove(name).ok_or_else(|| OpError::Definite("not held".into()))
-    }
+fn not_held() -> OpError {
+    OpError::Definite("not held".into())
 }
 
 fn create_if_absent(key: &str, value: &str, lease: i64) -> Txn {
@@ -95,7 +95,7 @@ impl Lock for LeaseLock {
         };
         match outcome {
             Ok(token) => {
-                let grant = self.leases.promise(&lease, token);
+                let grant = self.leases.promise(&lease, Some(token));
                 self.held.insert(name.to_string(), Held { lease, token });
                 Ok(grant)
             }
@@ -104,16 +104,14 @@ impl Lock for LeaseLock {
     }
 
     async fn renew(&mut self, name: &str) -> OpResult<Grant> {
-        let mut held = self.held(name)?;
+        let held = self.held.get_mut(name).ok_or_else(not_held)?;
         self.leases.keep(&mut held.lease).await?;
-        let grant = self.leases.promise(&held.lease, held.token);
-        self.held.insert(name.to_string(), held);
-        Ok(grant)
+        Ok(self.leases.promise(&held.lease, Some(held.token)))
     }
 
     async fn release(&mut self, name: &str) -> OpResult<()> {
-        let held = self.held(name)?;
-        match self.leases.etcd().await?.lease_revoke(held.lease.id).await? {
+        let held = self.held.remove(name).ok_or_else(not_held)?;
+        match self.leases.etcd_anew().await?.lease_revoke(held.lease.id).await? {
             true => Ok(()),
             false => Err(OpError::Definite("no longer ours".into())),
         }

@@ -1,4 +1,4 @@
-use std::{future::Future, pin::pin, rc::Rc, time::Duration};
+use std::{rc::Rc, time::Duration};
 
 use crate::{
     api::EtcdApi,
@@ -13,8 +13,17 @@ const MEMBERS_MAX: usize = 2;
 /// One client's connection to a member, and what it does with leases there.
 pub(super) struct Leases {
     pub(super) context: Context,
-    aware: bool,
     connection: Option<Rc<dyn EtcdApi>>,
+    keeper: Keeper,
+}
+
+/// Keepalives have a connection of their own, so that one without answer ends nothing else. As `clientv3` does with its
+/// stream, it is explicitly replaced when it breaks: by one to the next member where the last could not be reached, and
+/// else to the same, which may only stand still.
+#[derive(Default)]
+struct Keeper {
+    connection: Option<Rc<dyn EtcdApi>>,
+    member: usize,
 }
 
 /// A lease as the client knows it.
@@ -28,9 +37,8 @@ pub(super) struct Kept {
 }
 
 impl Leases {
-    /// `aware`: the client knows its deadline.
-    pub(super) fn new(context: Context, aware: bool) -> Leases {
-        Leases { context, aware, connection: None }
+    pub(super) fn new(context: Context) -> Leases {
+        Leases { context, connection: None, keeper: Keeper::default() }
     }
 
     pub(super) fn usable(&self) -> bool {
@@ -65,34 +73,66 @@ impl Leases {
         }
     }
 
-    /// Renews a lease once. `Definite` when it is gone.
-    pub(super) async fn keep(&mut self, lease: &mut Kept) -> OpResult<()> {
-        let etcd = self.etcd().await?;
-        let asked = self.context.env.now();
-        match etcd.lease_keepalive_once(lease.id).await? {
-            Some(ttl_s) => {
-                lease.ttl = Duration::from_secs(ttl_s as u64);
-                lease.asked = asked;
-                Ok(())
-            }
-            None => Err(OpError::Definite(format!("the lease {:x} is gone", lease.id))),
+    /// The same to give something back: explicitly a new connection, to the next member if need be, in place of one
+    /// that broke.
+    pub(super) async fn etcd_anew(&mut self) -> OpResult<Rc<dyn EtcdApi>> {
+        if self.usable() {
+            return self.etcd().await;
         }
+        let mut failure = OpError::Definite("no member".into());
+        for member in self.context.endpoints.iter().take(MEMBERS_MAX) {
+            match self.context.stores.etcd(member, self.context.limit).await {
+                Ok(connection) => return Ok(connection),
+                Err(error) => failure = error,
+            }
+        }
+        Err(failure)
     }
 
-    /// Waits for `future`, renewing the lease at each third of its time to live.
+    /// Renews a lease once. `Definite` when it is gone, or when no member was asked.
+    pub(super) async fn keep(&mut self, lease: &mut Kept) -> OpResult<()> {
+        let asked = self.context.env.now();
+        let member = &self.context.endpoints[self.keeper.member % self.context.endpoints.len()];
+        let etcd = match self.keeper.connection.take().filter(|connection| connection.usable()) {
+            Some(connection) => connection,
+            None => match self.context.stores.etcd(member, self.context.limit).await {
+                Ok(connection) => connection,
+                Err(error) => {
+                    self.keeper.member += 1;
+                    return Err(error);
+                }
+            },
+        };
+        // Put back only after an answer.
+        let left = etcd.lease_keepalive_once(lease.id).await?;
+        self.keeper.connection = Some(etcd);
+        let gone = || OpError::Definite(format!("the lease {:x} is gone", lease.id));
+        lease.ttl = Duration::from_secs(left.ok_or_else(gone)? as u64);
+        lease.asked = asked;
+        Ok(())
+    }
+
+    /// Waits for `future`, renewing the lease beside it at each third of its time to live. A client that looks gives up
+    /// when its lease is not renewed; as published, whoever waits is not told.
     pub(super) async fn keep_during<T>(
         &mut self,
         lease: &mut Kept,
         future: impl Future<Output = OpResult<T>>,
     ) -> OpResult<T> {
-        let env = self.context.env.clone();
-        let mut future = pin!(future);
-        loop {
-            tokio::select! {
-                biased;
-                outcome = &mut future => return outcome,
-                () = env.sleep(lease.ttl / 3) => self.keep(lease).await?,
+        let aware = self.context.aware;
+        let keeping = async {
+            loop {
+                self.context.env.sleep(lease.ttl / 3).await;
+                match self.keep(lease).await {
+                    Err(failure) if aware => return failure,
+                    Ok(()) | Err(_) => {}
+                }
             }
+        };
+        tokio::select! {
+            biased;
+            outcome = future => outcome,
+            failure = keeping => Err(failure),
         }
     }
 
@@ -116,12 +156,12 @@ impl Leases {
     }
 
     /// What the client may believe as long as `lease` lives.
-    pub(super) fn promise(&self, lease: &Kept, token: i64) -> Grant {
+    pub(super) fn promise(&self, lease: &Kept, token: Option<i64>) -> Grant {
         let lease_name = Some(format!("{:x}", lease.id));
         Grant {
-            token: Some(token as u64),
+            token: token.map(|token| token as u64),
             lease: lease_name,
-            ..self.context.grant(lease.asked, lease.ttl, self.aware)
+            ..self.context.grant(lease.asked, lease.ttl)
         }
     }
 }

@@ -6,4 +6,4 @@ mod server_lock;
 mod table;
 
 pub(super) use lease_lock::{Flaw, LeaseLock};
-pub(super) use table::RECIPES;
+pub(super) use table::{KEEPALIVE_PERCENT, RECIPES};

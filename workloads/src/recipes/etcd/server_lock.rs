@@ -1,12 +1,15 @@
 //! The server's own lock and election services, with a lease of ours.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
 
 use super::leases::{Kept, Leases};
 use crate::{
-    api::etcd::{LeaderKey, Range},
+    api::{
+        EtcdApi,
+        etcd::{LeaderKey, Locked, Range},
+    },
     error::{OpError, OpResult},
     primitive::{Election, Grant, Leader, Lock},
     recipes::{Context, context::owner_of},
@@ -21,35 +24,71 @@ pub(super) struct ServerLock {
 struct Held {
     lease: Kept,
     leader: LeaderKey,
+    token: Option<i64>,
 }
 
 impl ServerLock {
-    pub(super) fn new(context: Context, aware: bool) -> ServerLock {
-        ServerLock { leases: Leases::new(context, aware), held: BTreeMap::new() }
+    pub(super) fn new(context: Context) -> ServerLock {
+        ServerLock { leases: Leases::new(context), held: BTreeMap::new() }
     }
 
-    /// Waits in the server's queue. The token is our key's create revision, read back:
-    /// the revision in the answer's header is not ours alone.
-    async fn lock(&mut self, name: &str, lease: &mut Kept, wait: Duration) -> OpResult<LeaderKey> {
+    /// Waits in the server's queue. The answer has the key and the revision of its header, which fences nobody: a server
+    /// before 3.5 says yes to a waiter whose key is gone (etcd issue 11456), and then two answers bear one revision. So
+    /// the token is the key's create revision, asked for afterwards. A client that looks takes a missing key for what it
+    /// is. As the service is used, its ok is believed; where there is no key, there is no token either.
+    async fn lock(
+        &mut self,
+        name: &str,
+        lease: &mut Kept,
+        wait: Duration,
+    ) -> OpResult<(LeaderKey, Option<i64>)> {
         let etcd = self.leases.etcd().await?;
-        let locked = self.leases.keep_during(lease, etcd.lock(&prefix(name), lease.id, wait)).await?;
-        let found = etcd.range(Range { key: locked.key.clone(), prefix: false }).await?;
-        let lost = || OpError::Definite("granted by the server, but the key is gone".into());
-        let rev = found.keys.first().ok_or_else(lost)?.create_revision;
-        Ok(LeaderKey { name: prefix(name), key: locked.key, rev, lease: lease.id })
+        let Locked { key, .. } =
+            self.leases.keep_during(lease, etcd.lock(&prefix(name), lease.id, wait)).await?;
+        let token = match self.read_back(&etcd, &key).await {
+            Ok(token) => Some(token),
+            Err(failure) if self.leases.context.aware => return Err(failure),
+            Err(_) => None,
+        };
+        Ok((LeaderKey { name: prefix(name), key, rev: token.unwrap_or_default(), lease: lease.id }, token))
     }
 
-    async fn lead(&mut self, name: &str, lease: &mut Kept, wait: Duration) -> OpResult<LeaderKey> {
+    /// The answer has the leader key with its create revision. No version of the service looks whether that key still
+    /// exists (etcd issue 19597); a client that looks does.
+    async fn lead(
+        &mut self,
+        name: &str,
+        lease: &mut Kept,
+        wait: Duration,
+    ) -> OpResult<(LeaderKey, Option<i64>)> {
         let etcd = self.leases.etcd().await?;
         let value = self.leases.context.unique();
-        self.leases.keep_during(lease, etcd.campaign(&prefix(name), lease.id, &value, wait)).await
+        let leader =
+            self.leases.keep_during(lease, etcd.campaign(&prefix(name), lease.id, &value, wait)).await?;
+        if self.leases.context.aware {
+            self.read_back(&etcd, &leader.key).await?;
+        }
+        let term = Some(leader.rev);
+        Ok((leader, term))
     }
 
-    async fn granted(&mut self, name: &str, lease: Kept, outcome: OpResult<LeaderKey>) -> OpResult<Grant> {
+    /// The create revision of our key, if the server still has it.
+    async fn read_back(&self, etcd: &Rc<dyn EtcdApi>, key: &str) -> OpResult<i64> {
+        let found = etcd.range(Range { key: key.into(), prefix: false }).await?;
+        let lost = || OpError::Definite("granted by the server, but the key is gone".into());
+        Ok(found.keys.first().ok_or_else(lost)?.create_revision)
+    }
+
+    async fn granted(
+        &mut self,
+        name: &str,
+        lease: Kept,
+        outcome: OpResult<(LeaderKey, Option<i64>)>,
+    ) -> OpResult<Grant> {
         match outcome {
-            Ok(leader) => {
-                let grant = self.leases.promise(&lease, leader.rev);
-                self.held.insert(name.to_string(), Held { lease, leader });
+            Ok((leader, token)) => {
+                let grant = self.leases.promise(&lease, token);
+                self.held.insert(name.to_string(), Held { lease, leader, token });
                 Ok(grant)
             }
             Err(failure) => Err(self.leases.abandon(&lease, failure).await),
@@ -57,25 +96,24 @@ impl ServerLock {
     }
 
     fn held(&mut self, name: &str) -> OpResult<Held> {
-        self.held.remove(name).ok_or_else(|| OpError::Definite("not held".into()))
+        self.held.remove(name).ok_or_else(not_held)
     }
 
-    /// Ends the lease behind a key that has been given back. If it was gone, so was the key.
-    async fn end(&mut self, lease: &Kept) -> OpResult<()> {
-        match self.leases.etcd().await?.lease_revoke(lease.id).await {
-            Ok(false) => Err(OpError::Definite("no longer ours".into())),
-            // A lease without keys grants nothing, whether or not it lives on.
-            Ok(true) | Err(_) => Ok(()),
-        }
+    /// Ends the lease behind a key that has been given back. The key is certainly gone, with this request or before it,
+    /// and a lease without keys grants nothing: nothing that can come of this undoes the release.
+    async fn end(&self, etcd: &Rc<dyn EtcdApi>, lease: &Kept) {
+        drop(etcd.lease_revoke(lease.id).await);
     }
 
     async fn keep(&mut self, name: &str) -> OpResult<Grant> {
-        let mut held = self.held(name)?;
+        let held = self.held.get_mut(name).ok_or_else(not_held)?;
         self.leases.keep(&mut held.lease).await?;
-        let grant = self.leases.promise(&held.lease, held.leader.rev);
-        self.held.insert(name.to_string(), held);
-        Ok(grant)
+        Ok(self.leases.promise(&held.lease, held.token))
     }
+}
+
+fn not_held() -> OpError {
+    OpError::Definite("not held".into())
 }
 
 #[async_trait(?Send)]
@@ -92,8 +130,10 @@ impl Lock for ServerLock {
 
     async fn release(&mut self, name: &str) -> OpResult<()> {
         let held = self.held(name)?;
-        self.leases.etcd().await?.unlock(&held.leader.key).await?;
-        self.end(&held.lease).await
+        let etcd = self.leases.etcd_anew().await?;
+        etcd.unlock(&held.leader.key).await?;
+        self.end(&etcd, &held.lease).await;
+        Ok(())
     }
 
     fn usable(&self) -> bool {
@@ -115,8 +155,10 @@ impl Election for ServerLock {
 
     async fn resign(&mut self, name: &str) -> OpResult<()> {
         let held = self.held(name)?;
-        self.leases.etcd().await?.resign(&held.leader).await?;
-        self.end(&held.lease).await
+        let etcd = self.leases.etcd_anew().await?;
+        etcd.resign(&held.leader).await?;
+        self.end(&etcd, &held.lease).await;
+        Ok(())
     }
 
     async fn observe(&mut self, name: &str) -> OpResult<Option<Leader>> {

@@ -22,7 +22,6 @@ const DRIFT_MIN: Duration = Duration::from_millis(2);
 pub(super) struct Redlock {
     context: Context,
     links: Vec<Link>,
-    aware: bool,
     /// By name: our value.
     held: BTreeMap<String, String>,
 }
@@ -52,14 +51,13 @@ impl Votes {
 }
 
 impl Redlock {
-    /// `aware`: the client knows how long the lock is valid.
-    pub(super) fn new(context: Context, aware: bool) -> Redlock {
+    pub(super) fn new(context: Context) -> Redlock {
         let limit = match context.millis("node_limit_ms") {
             Duration::ZERO => (context.ttl / 20).max(Duration::from_millis(20)),
             given => given,
         };
         let links = context.endpoints.iter().map(|to| Link::new(&context, to, limit)).collect();
-        Redlock { context, links, aware, held: BTreeMap::new() }
+        Redlock { context, links, held: BTreeMap::new() }
     }
 
     /// The TTL less what the clocks may drift apart in it.
@@ -108,7 +106,7 @@ impl Redlock {
     }
 
     fn grant(&self, asked: u64) -> Grant {
-        self.context.grant(asked, self.validity(), self.aware)
+        self.context.grant(asked, self.validity())
     }
 
     fn held(&self, name: &str) -> OpResult<String> {
@@ -152,7 +150,7 @@ impl Lock for Redlock {
     async fn release(&mut self, name: &str) -> OpResult<()> {
         let value = self.held(name)?;
         self.held.remove(name);
-        decide(self.eval(&scripts::RELEASE, name, &[&value]).await)
+        released(self.eval(&scripts::RELEASE, name, &[&value]).await)
     }
 
     /// Each round opens anew what broke.
@@ -161,7 +159,21 @@ impl Lock for Redlock {
     }
 }
 
-/// Whether a majority did what was asked.
+/// Whether the lock is free. A minority that deleted it has undone a part: only what none of them did is certainly not done.
+fn released(votes: Votes) -> OpResult<()> {
+    if votes.yes >= votes.quorum() {
+        Ok(())
+    } else if votes.yes + votes.unknown == 0 {
+        Err(OpError::Definite("no longer ours on any server".into()))
+    } else {
+        let Votes { yes, no, unknown } = votes;
+        Err(OpError::Indeterminate(format!(
+            "released on {yes} servers, not on {no}, and {unknown} did not answer"
+        )))
+    }
+}
+
+/// Whether a majority extended it.
 fn decide(votes: Votes) -> OpResult<()> {
     if votes.yes >= votes.quorum() {
         Ok(())
@@ -189,5 +201,17 @@ mod tests {
         assert!(matches!(decide(votes(2, 0, 3)), Err(OpError::Indeterminate(_))));
         assert!(matches!(decide(votes(1, 3, 1)), Err(OpError::Definite(_))));
         assert_eq!(votes(4, 0, 0).quorum(), 3);
+    }
+
+    #[test]
+    fn a_release_failed_only_if_no_server_deleted_anything() {
+        let votes = |yes, no, unknown| released(Votes { yes, no, unknown });
+        assert_eq!(votes(3, 2, 0), Ok(()));
+        assert_eq!(votes(3, 0, 2), Ok(()));
+        assert!(matches!(votes(0, 5, 0), Err(OpError::Definite(_))));
+        assert!(matches!(votes(2, 3, 0), Err(OpError::Indeterminate(_))), "two servers deleted it");
+        assert!(matches!(votes(1, 4, 0), Err(OpError::Indeterminate(_))));
+        assert!(matches!(votes(0, 4, 1), Err(OpError::Indeterminate(_))), "one may have");
+        assert!(matches!(votes(2, 0, 3), Err(OpError::Indeterminate(_))));
     }
 }

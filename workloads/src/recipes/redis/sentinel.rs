@@ -26,7 +26,7 @@ pub(super) struct SentinelLock {
 
 impl SentinelLock {
     pub(super) fn new(context: Context) -> SentinelLock {
-        let lock = SetNx::new(context.clone(), true, false);
+        let lock = SetNx::new(context.clone(), true);
         SentinelLock { context, lock, found: false }
     }
 

@@ -17,7 +17,6 @@ pub(in crate::recipes) struct SetNx {
     context: Context,
     link: Link,
     fenced: bool,
-    aware: bool,
     held: BTreeMap<String, Held>,
     /// What a broken variant does wrong.
     flaw: Option<Flaw>,
@@ -37,10 +36,10 @@ struct Held {
 }
 
 impl SetNx {
-    /// `fenced`: a counter beside the lock gives tokens. `aware`: the client knows its deadline.
-    pub(in crate::recipes) fn new(context: Context, fenced: bool, aware: bool) -> SetNx {
+    /// `fenced`: a counter beside the lock gives tokens.
+    pub(in crate::recipes) fn new(context: Context, fenced: bool) -> SetNx {
         let link = Link::new(&context, &context.endpoints[0], context.limit);
-        SetNx { context, link, fenced, aware, held: BTreeMap::new(), flaw: None }
+        SetNx { context, link, fenced, held: BTreeMap::new(), flaw: None }
     }
 
     /// The same, broken.
@@ -80,7 +79,7 @@ impl SetNx {
     pub(super) async fn give_up(&mut self, name: &str) -> OpResult<bool> {
         let held = self.held(name)?;
         self.held.remove(name);
-        let redis = self.link.get().await?;
+        let redis = self.link.get_anew().await?;
         match redis.eval(&scripts::RELEASE, &[&lock_key(name)], &[&held.value]).await?.integer() {
             Some(deleted) => Ok(deleted == 1),
             other => Err(OpError::Indeterminate(format!("unexpected answer to release: {other:?}"))),
@@ -92,7 +91,7 @@ impl SetNx {
     }
 
     fn grant(&self, asked: u64, held: &Held) -> Grant {
-        Grant { token: held.token, ..self.context.grant(asked, self.context.ttl, self.aware) }
+        Grant { token: held.token, ..self.context.grant(asked, self.context.ttl) }
     }
 }
 
@@ -120,7 +119,7 @@ impl Lock for SetNx {
 
     async fn renew(&mut self, name: &str) -> OpResult<Grant> {
         let held = self.held(name)?;
-        let redis = self.link.get().await?;
+        let redis = self.link.get_anew().await?;
         let asked = self.context.env.now();
         let args = [held.value.as_str(), &self.context.ttl.as_millis().to_string()];
         match redis.eval(&scripts::RENEW, &[&lock_key(name)], &args).await?.integer() {
@@ -134,7 +133,7 @@ impl Lock for SetNx {
         if self.flaw == Some(Flaw::ReleaseWithoutCompare) {
             self.held(name)?;
             self.held.remove(name);
-            return self.link.get().await?.del(&lock_key(name)).await.map(|_| ());
+            return self.link.get_anew().await?.del(&lock_key(name)).await.map(|_| ());
         }
         match self.give_up(name).await? {
             true => Ok(()),

@@ -31,6 +31,7 @@ const BASE: RecipeInfo = RecipeInfo {
     has_token: false,
     has_ttl: true,
     aware: false,
+    keepalive_percent: None,
     source: "redis.io, SET command: \"Patterns\"",
     summary: "",
     broken: None,
@@ -39,14 +40,13 @@ const BASE: RecipeInfo = RecipeInfo {
     clients: CLIENTS,
     rates: Rates::DEFAULT,
     settings: &[RETRY],
-    build: |context| Instance::Lock(Box::new(SetNx::new(context, false, false))),
+    build: |context| Instance::Lock(Box::new(SetNx::new(context, false))),
 };
 
 const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, workload: Workload::Lease, ..BASE };
 
 const REDLOCK: RecipeInfo = RecipeInfo {
     system: "redis-independent",
-    aware: true,
     source: "redis.io, \"Distributed Locks with Redis\"",
     settings: &[
         RETRY_REDLOCK,
@@ -66,7 +66,7 @@ const REDLOCK: RecipeInfo = RecipeInfo {
             about: "drift allowed for, percent of the TTL",
         },
     ],
-    build: |context| Instance::Lock(Box::new(Redlock::new(context, true))),
+    build: |context| Instance::Lock(Box::new(Redlock::new(context))),
     ..BASE
 };
 
@@ -95,81 +95,80 @@ const SENTINEL: RecipeInfo = RecipeInfo {
     ..BASE
 };
 
+const SET_NX: RecipeInfo = RecipeInfo {
+    name: "redis/set-nx",
+    summary: "SET NX PX with a unique value, released by a compare-and-delete script; the client never looks at its clock",
+    ..BASE
+};
+
+const SET_NX_FENCED: RecipeInfo = RecipeInfo {
+    name: "redis/set-nx-fenced",
+    has_token: true,
+    summary: "redis/set-nx with a fencing token from INCR in the same script",
+    build: |context| Instance::Lock(Box::new(SetNx::new(context, true))),
+    ..BASE
+};
+
+const SET_NX_LEASE: RecipeInfo = RecipeInfo {
+    name: "redis/set-nx-lease",
+    summary: "redis/set-nx, renewed at two thirds of the TTL; the client never looks at its clock",
+    ..LEASE
+};
+
+const SET_NX_FENCED_LEASE: RecipeInfo = RecipeInfo {
+    name: "redis/set-nx-fenced-lease",
+    has_token: true,
+    summary: "redis/set-nx-fenced, renewed at two thirds of the TTL; the client never looks at its clock",
+    build: |context| Instance::Lock(Box::new(SetNx::new(context, true))),
+    ..LEASE
+};
+
+const REDLOCK_LOCK: RecipeInfo = RecipeInfo {
+    name: "redis/redlock",
+    summary: "redis/set-nx on a majority of independent servers; as its libraries are used, the client never looks at the validity that it was told",
+    ..REDLOCK
+};
+
+const REDLOCK_LEASE: RecipeInfo = RecipeInfo {
+    name: "redis/redlock-lease",
+    primitive: Primitive::Lease,
+    workload: Workload::Lease,
+    summary: "redis/redlock, extended on a majority at two thirds of the TTL; the client never looks at its clock",
+    ..REDLOCK
+};
+
+const SENTINEL_LOCK: RecipeInfo = RecipeInfo {
+    name: "redis/sentinel",
+    summary: "redis/set-nx-fenced on the primary that the sentinels name, asked for anew when the connection is lost; with wait_replicas, given up unless so many replicas have it",
+    ..SENTINEL
+};
+
+const ELECTION: RecipeInfo = RecipeInfo {
+    name: "redis/election",
+    primitive: Primitive::Election,
+    workload: Workload::Election,
+    has_token: true,
+    summary: "the leader holds a key with a TTL and renews it; its term comes from INCR in the same script; it never looks at its clock",
+    build: |context| Instance::Election(Box::new(SetNx::new(context, true))),
+    ..BASE
+};
+
 /// Every recipe on Redis.
 pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
-    RecipeInfo {
-        name: "redis/set-nx",
-        summary: "SET NX PX with a unique value, released by a compare-and-delete script; the client never looks at its clock",
-        ..BASE
-    },
-    RecipeInfo {
-        name: "redis/set-nx-fenced",
-        has_token: true,
-        summary: "redis/set-nx with a fencing token from INCR in the same script",
-        build: |context| Instance::Lock(Box::new(SetNx::new(context, true, false))),
-        ..BASE
-    },
-    RecipeInfo {
-        name: "redis/set-nx-lease",
-        aware: true,
-        summary: "redis/set-nx, renewed at two thirds of the TTL; the client stops at its deadline",
-        build: |context| Instance::Lock(Box::new(SetNx::new(context, false, true))),
-        ..LEASE
-    },
-    RecipeInfo {
-        name: "redis/set-nx-lease-unaware",
-        summary: "redis/set-nx, renewed at two thirds of the TTL; the client never looks at its clock",
-        ..LEASE
-    },
-    RecipeInfo {
-        name: "redis/set-nx-fenced-lease",
-        has_token: true,
-        aware: true,
-        summary: "redis/set-nx-fenced, renewed at two thirds of the TTL; the client stops at its deadline",
-        build: |context| Instance::Lock(Box::new(SetNx::new(context, true, true))),
-        ..LEASE
-    },
-    RecipeInfo {
-        name: "redis/set-nx-fenced-lease-unaware",
-        has_token: true,
-        summary: "redis/set-nx-fenced, renewed at two thirds of the TTL; the client never looks at its clock",
-        build: |context| Instance::Lock(Box::new(SetNx::new(context, true, false))),
-        ..LEASE
-    },
-    RecipeInfo {
-        name: "redis/redlock",
-        summary: "redis/set-nx on a majority of independent servers, valid for the TTL less the time it took and the drift",
-        ..REDLOCK
-    },
-    RecipeInfo {
-        name: "redis/redlock-lease",
-        primitive: Primitive::Lease,
-        workload: Workload::Lease,
-        summary: "redis/redlock, extended on a majority at two thirds of the TTL; the client stops at its deadline",
-        ..REDLOCK
-    },
-    RecipeInfo {
-        name: "redis/redlock-lease-unaware",
-        primitive: Primitive::Lease,
-        workload: Workload::Lease,
-        aware: false,
-        summary: "redis/redlock, extended on a majority at two thirds of the TTL; the client never looks at its clock",
-        build: |context| Instance::Lock(Box::new(Redlock::new(context, false))),
-        ..REDLOCK
-    },
-    RecipeInfo {
-        name: "redis/sentinel",
-        summary: "redis/set-nx-fenced on the primary that the sentinels name, asked for anew when the connection is lost; with wait_replicas, given up unless so many replicas have it",
-        ..SENTINEL
-    },
-    RecipeInfo {
-        name: "redis/election",
-        primitive: Primitive::Election,
-        workload: Workload::Election,
-        has_token: true,
-        aware: true,
-        summary: "the leader holds a key with a TTL and renews it; its term comes from INCR in the same script",
-        build: |context| Instance::Election(Box::new(SetNx::new(context, true, true))),
-        ..BASE
-    },
+    SET_NX,
+    SET_NX.aware("redis/set-nx-aware", "redis/set-nx whose client looks at its clock before each write, and stops at its deadline"),
+    SET_NX_FENCED,
+    SET_NX_FENCED.aware("redis/set-nx-fenced-aware", "redis/set-nx-fenced whose client looks at its clock before each write, and stops at its deadline"),
+    SET_NX_LEASE,
+    SET_NX_LEASE.aware("redis/set-nx-lease-aware", "redis/set-nx, renewed at two thirds of the TTL; the client stops at its deadline"),
+    SET_NX_FENCED_LEASE,
+    SET_NX_FENCED_LEASE.aware("redis/set-nx-fenced-lease-aware", "redis/set-nx-fenced, renewed at two thirds of the TTL; the client stops at its deadline"),
+    REDLOCK_LOCK,
+    REDLOCK_LOCK.aware("redis/redlock-aware", "redis/redlock, valid for the TTL less the time it took and the drift: the client looks at its clock before each write"),
+    REDLOCK_LEASE,
+    REDLOCK_LEASE.aware("redis/redlock-lease-aware", "redis/redlock, extended on a majority at two thirds of the TTL; the client stops at its deadline"),
+    SENTINEL_LOCK,
+    SENTINEL_LOCK.aware("redis/sentinel-aware", "redis/sentinel whose client looks at its clock before each write, and stops at its deadline"),
+    ELECTION,
+    ELECTION.aware("redis/election-aware", "redis/election whose leader looks at its clock before each write, and steps down at its deadline"),
 ];

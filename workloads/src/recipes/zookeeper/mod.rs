@@ -7,4 +7,4 @@ mod table;
 
 pub(super) use queue::Flaw;
 pub(super) use queue_lock::QueueLock;
-pub(super) use table::RECIPES;
+pub(super) use table::{KEEPALIVE_PERCENT, RECIPES};

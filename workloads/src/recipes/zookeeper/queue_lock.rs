@@ -22,7 +22,6 @@ use crate::{
 /// One name at a time.
 pub(in crate::recipes) struct QueueLock {
     session: OwnSession,
-    aware: bool,
     held: BTreeMap<String, Node>,
     notice: Option<(Lost, Box<dyn TaskHandle>)>,
     /// What a broken variant does wrong.
@@ -44,15 +43,9 @@ impl Node {
 }
 
 impl QueueLock {
-    /// `aware`: the client knows its deadline, and listens for the end of its session.
-    pub(in crate::recipes) fn new(context: Context, aware: bool) -> QueueLock {
-        QueueLock {
-            session: OwnSession::new(context),
-            aware,
-            held: BTreeMap::new(),
-            notice: None,
-            flaw: None,
-        }
+    /// A client that looks at its clock also listens for the end of its session.
+    pub(in crate::recipes) fn new(context: Context) -> QueueLock {
+        QueueLock { session: OwnSession::new(context), held: BTreeMap::new(), notice: None, flaw: None }
     }
 
     /// The same, broken.
@@ -145,12 +138,12 @@ impl QueueLock {
         Ok(Grant {
             token: Some(node.czxid as u64),
             lease: Some(format!("{:x}", session.id)),
-            ..context.grant(begun, session.timeout.saturating_sub(gone), self.aware)
+            ..context.grant(begun, session.timeout.saturating_sub(gone))
         })
     }
 
-    fn listen(&mut self, zk: Rc<dyn ZkApi>) {
-        let lost = Lost::default();
+    /// Raises `lost` when the servers say on this connection that the session has ended.
+    fn listen(&mut self, zk: Rc<dyn ZkApi>, lost: Lost) {
         let told = lost.clone();
         let task = self.session.context.env.spawn(async move {
             loop {
@@ -163,6 +156,14 @@ impl QueueLock {
             }
         });
         self.notice = Some((lost, task));
+    }
+
+    async fn attach_elsewhere(&mut self) -> OpResult<Rc<dyn ZkApi>> {
+        let zk = self.session.attach_elsewhere().await?;
+        if let Some((lost, _)) = self.notice.take() {
+            self.listen(zk.clone(), lost);
+        }
+        Ok(zk)
     }
 
     fn held(&self, name: &str) -> OpResult<Node> {
@@ -184,16 +185,20 @@ impl Lock for QueueLock {
             Err(failure) => return Err(self.leave(&node, failure).await),
         };
         self.held.insert(name.to_string(), node);
-        if self.aware {
-            self.listen(zk);
+        if self.session.context.aware {
+            self.listen(zk, Lost::default());
         }
         Ok(grant)
     }
 
     /// The session is kept alive by its pings; this asks how long it certainly lives, and whether our node is still there.
+    /// As every client of ZooKeeper does when its connection breaks, it first goes on with the session at another server.
     async fn renew(&mut self, name: &str) -> OpResult<Grant> {
         let node = self.held(name)?;
-        let zk = self.session.zk().await?;
+        let zk = match self.session.usable() {
+            true => self.session.zk().await?,
+            false => self.attach_elsewhere().await?,
+        };
         let grant = self.grant(&zk, &node).await?;
         match zk.exists(&node.path(), false).await? {
             Some(stat) if stat.czxid == node.czxid => Ok(grant),
@@ -205,7 +210,12 @@ impl Lock for QueueLock {
         let node = self.held(name)?;
         self.held.remove(name);
         self.notice = None;
-        match self.session.zk().await?.delete(&node.path(), -1).await? {
+        let zk = match self.session.usable() {
+            true => self.session.zk().await?,
+            // Nothing was asked of anybody yet.
+            false => self.session.attach_elsewhere().await.map_err(definite)?,
+        };
+        match zk.delete(&node.path(), -1).await? {
             Answer::Done(()) => Ok(()),
             Answer::NoNode => Err(OpError::Definite("no longer ours".into())),
             other => Err(OpError::Indeterminate(format!("cannot delete our node: {other:?}"))),
@@ -235,6 +245,12 @@ impl Observe for QueueLock {
             }
         }
     }
+}
+
+/// A failure before anything was asked for.
+fn definite(failure: OpError) -> OpError {
+    let (OpError::Definite(why) | OpError::Indeterminate(why)) = failure;
+    OpError::Definite(why)
 }
 
 fn node(directory: &str, path: &str, czxid: i64) -> Node {

@@ -1,0 +1,183 @@
+//! Faults that fail on some of their nodes, and heals that succeed only when they are tried again: what is recorded is
+//! what happened.
+
+use std::{cell::Cell, collections::BTreeMap, rc::Rc};
+
+use async_trait::async_trait;
+use checkers::history::{Event, History};
+use harness::{
+    error::Result,
+    experiment::{Experiment, Flags, On},
+    recorder::Recorder,
+    run::{Run, Silent, Stop},
+    sim::{Sim, world::SimWorld},
+    world::{Applied, Healed, Injection, Nodes, World, WorldSink},
+};
+use nemesis::evidence::FaultResult;
+use serde_json::{Map, Value, json};
+use workloads::{env::Env, workload::Phase};
+
+/// The simulated world, in which something goes wrong now and then.
+struct Flaky {
+    inner: SimWorld,
+    /// No fault can be applied to this node.
+    spared: Option<&'static str>,
+    /// So many heals are done, and then said to have failed.
+    doubted: Cell<u32>,
+}
+
+#[async_trait(?Send)]
+impl World for Flaky {
+    async fn apply(&self, injection: &Injection) -> Applied {
+        let Some(spared) = self.spared.filter(|spared| injection.targets.iter().any(|node| node == spared))
+        else {
+            return self.inner.apply(injection).await;
+        };
+        let mut others = injection.clone();
+        others.targets.retain(|node| node != spared);
+        let mut applied = self.inner.apply(&others).await;
+        applied.result = FaultResult::Failed;
+        applied.evidence.insert(spared.into(), json!({ "error": "it is spared" }));
+        applied
+    }
+
+    async fn heal(&self, injection: &Injection) -> Healed {
+        let mut healed = self.inner.heal(injection).await;
+        if self.doubted.get() > 0 {
+            self.doubted.set(self.doubted.get() - 1);
+            healed.healed = false;
+        }
+        healed
+    }
+
+    fn env(&self) -> Env {
+        self.inner.env()
+    }
+
+    async fn provision(&self, experiment: &Experiment, sink: WorldSink) -> Result<Nodes> {
+        self.inner.provision(experiment, sink).await
+    }
+
+    async fn preflight(&self) -> Result<()> {
+        self.inner.preflight().await
+    }
+
+    async fn begin(&self) -> Result<()> {
+        self.inner.begin().await
+    }
+
+    async fn start_clients(&self) -> Result<()> {
+        self.inner.start_clients().await
+    }
+
+    async fn advance(&self, phase: Phase) {
+        self.inner.advance(phase).await;
+    }
+
+    async fn leader(&self) -> Option<String> {
+        self.inner.leader().await
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        self.inner.facts()
+    }
+
+    fn logs(&self) -> BTreeMap<String, Vec<u8>> {
+        self.inner.logs()
+    }
+
+    async fn teardown(&self) -> Result<()> {
+        self.inner.teardown().await
+    }
+}
+
+/// A run of a recipe under one fault from 1 s to 3 s.
+fn run(recipe: &str, fault: &str, spared: Option<&'static str>, doubted: u32) -> History {
+    run_seed(1, recipe, fault, spared, doubted)
+}
+
+fn run_seed(seed: u64, recipe: &str, fault: &str, spared: Option<&'static str>, doubted: u32) -> History {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("e.toml");
+    let text = format!(
+        "recipe = \"{recipe}\"\nclients = 3\nttl = \"1s\"\ntime = \"5s\"\nseed = {seed}\n[[schedule]]\n{fault}\nat_ms = 1000\nlasts_ms = 2000\n"
+    );
+    std::fs::write(&file, text).expect("the experiment is written");
+    let flags = Flags { on: Some(On::Sim), ..Flags::default() };
+    let experiment = Rc::new(Experiment::resolve(&file.display().to_string(), &flags).expect("it is sound"));
+    let recorder = Rc::new(Recorder::in_memory());
+    let sim = Sim::new(experiment.seed);
+    let world = Rc::new(Flaky { inner: SimWorld::new(&sim), spared, doubted: Cell::new(doubted) });
+    let run = Run::new(world, experiment, recorder.clone(), Stop::default(), Rc::new(Silent));
+    let outcome = sim.block_on(async move { run.go().await }).expect("it ends");
+    assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
+    let mut history = recorder.take_kept();
+    history.sort();
+    history
+}
+
+/// The value of the nemesis' one event of this name.
+fn told(history: &History, f: &str) -> Value {
+    let mut found = history.events().filter(|event| event.f == f);
+    let event = found.next().unwrap_or_else(|| panic!("there is a {f}"));
+    assert!(found.next().is_none(), "there is one {f}");
+    event.value
+}
+
+#[test]
+fn only_clients_that_were_killed_are_recorded_as_dead() {
+    let killed = |event: &Event| {
+        event.value["cause"] == "killed"
+            || event.error.as_deref().is_some_and(|error| error.contains("was killed"))
+    };
+    let mut deaths = 0;
+    for seed in 1..=5 {
+        let kill = |spared| run_seed(seed, "redis/set-nx", "kind = \"kill\"\ntarget = \"c1\"", spared, 0);
+        let history = kill(None);
+        history.check_form().expect("a client that was killed is silent");
+        deaths += history.events().filter(killed).count();
+        let history = kill(Some("c1"));
+        history.check_form().expect("a client that goes on is not declared dead");
+        assert_eq!(history.events().filter(killed).count(), 0, "nobody was killed");
+        let late = |event: &Event| event.node.as_deref() == Some("c1") && event.time > 1_500_000_000;
+        assert!(history.events().filter(late).count() > 3, "it goes on");
+        assert_eq!(told(&history, "start-kill")["result"], "failed");
+        let stop = told(&history, "stop-kill");
+        assert_eq!((&stop["healed"], &stop["result"]), (&json!(true), &json!("failed")));
+        let after = &stop["evidence"]["c1"]["after"];
+        assert!(after["new_pid"].is_null() && after["pid"].is_u64(), "it was not started anew: {stop}");
+    }
+    assert!(deaths > 0, "some died while they held or asked for something");
+}
+
+#[test]
+fn a_heal_that_is_tried_again_shows_what_the_first_one_did() {
+    let cut = "kind = \"partition\"\ntarget = \"s1\"";
+    let (once, twice) = (run("redis/redlock", cut, None, 0), run("redis/redlock", cut, None, 2));
+    let [once, twice] = [once, twice].map(|history| told(&history, "stop-partition"));
+    assert!(once["evidence"]["s1"]["packets"].as_u64() > Some(0), "{once}");
+    assert_eq!((&twice["healed"], &twice["result"]), (&json!(true), &json!("installed")));
+    assert_eq!(twice["evidence"], once["evidence"]);
+    assert_eq!((&once["tries"], &twice["tries"]), (&Value::Null, &json!(3)), "and that it was tried again");
+    let kill = run("redis/redlock", "kind = \"kill\"\ntarget = \"majority\"", None, 1);
+    let stop = told(&kill, "stop-kill");
+    let nodes = stop["evidence"].as_object().expect("evidence");
+    assert!(nodes.len() > 2 && nodes.values().all(|node| node["after"]["new_pid"].is_u64()), "{stop}");
+}
+
+#[test]
+fn a_fault_on_the_dead_has_no_effect() {
+    let dead = "kind = \"kill\"\ntarget = \"s1\"\nat_ms = 500\nlasts_ms = 4000\n[[schedule]]\n";
+    for kind in ["pause", "kill"] {
+        let history = run("redis/redlock", &format!("{dead}kind = \"{kind}\"\ntarget = \"s1\""), None, 0);
+        let of_second = |f: &str| {
+            let events = history.events().filter(|event| event.f == f && event.value["fault"] == 2);
+            events.last().expect("an event").value
+        };
+        let start = of_second(&format!("start-{kind}"));
+        assert_eq!(start["evidence"]["s1"], json!({ "state": "gone", "pids": [] }), "{kind}");
+        let stop = of_second(&format!("stop-{kind}"));
+        assert_eq!((&start["result"], &stop["result"]), (&json!("no-effect"), &json!("no-effect")), "{kind}");
+        assert_eq!(stop["healed"], true);
+    }
+}
