@@ -8,7 +8,7 @@ use workloads::{
 
 use crate::{
     proxy::Proxy,
-    support::{LIMIT, Server, assert_definite, assert_indeterminate, instance, on_node, stores},
+    support::{LIMIT, Server, assert_definite, assert_indeterminate, eventually, instance, on_node, stores},
     workload::{assert_sound, count, run},
 };
 
@@ -119,16 +119,9 @@ fn a_call_to_a_stopped_server_is_indeterminate_and_takes_effect_later() {
         assert_definite(etcd.lease_grant(5).await);
         server.go_on();
         let again = stores(&env).etcd(&server.endpoint, LIMIT).await.unwrap();
-        // The server may read this connection before it reads what waits in the old one.
-        let mut found = Vec::new();
-        for _ in 0..100 {
-            found = again.range(Range { key: "k".into(), prefix: false }).await.unwrap().keys;
-            if !found.is_empty() {
-                break;
-            }
-            env.sleep(Duration::from_millis(100)).await;
-        }
-        assert_eq!(found[0].value, "late");
+        let found = async || again.range(Range { key: "k".into(), prefix: false }).await.unwrap().keys;
+        eventually(&env, "it takes effect", async || !found().await.is_empty()).await;
+        assert_eq!(found().await[0].value, "late");
     });
 }
 

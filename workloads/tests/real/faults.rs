@@ -26,39 +26,50 @@ fn assert_processes_retire(events: &[Event]) {
 fn a_server_that_stops_for_a_while() {
     let Some(server) = crate::redis::server() else { return };
     let endpoints = from_ref(&server.endpoint);
-    let (events, _) = run_with("redis/set-nx-fenced", Workload::Lock, endpoints, 2000, async |env| {
-        env.sleep(Duration::from_millis(1500)).await;
+    let (events, _) = run_with("redis/set-nx-fenced", Workload::Lock, endpoints, 2000, async |running| {
+        running.until("grants", |events| count(events, "acquire", EventKind::Ok) > 5).await;
         server.stop();
-        env.sleep(Duration::from_millis(2500)).await;
+        let all_met_it = |events: &[Event]| infos(events) >= CLIENTS as usize;
+        running.until("each client met the stopped server", all_met_it).await;
         server.go_on();
-        env.sleep(Duration::from_secs(2)).await;
+        running.until("work goes on", |events| grants_since_last_info(events) > 5).await;
     });
     assert_well_formed(&events);
     assert_processes_retire(&events);
-    let infos = events.iter().filter(|event| event.kind == EventKind::Info).count();
-    assert!(infos >= CLIENTS as usize, "each client met the stopped server: {infos}");
-    let resumed = events.iter().rposition(|event| event.kind == EventKind::Info).unwrap();
-    assert!(count(&events[resumed..], "acquire", EventKind::Ok) > 5, "work goes on");
+}
+
+fn infos(events: &[Event]) -> usize {
+    events.iter().filter(|event| event.kind == EventKind::Info).count()
+}
+
+fn grants_since_last_info(events: &[Event]) -> usize {
+    let last = events.iter().rposition(|event| event.kind == EventKind::Info).unwrap_or(0);
+    count(&events[last..], "acquire", EventKind::Ok)
 }
 
 #[test]
 fn a_server_that_dies_and_clients_that_go_on_with_the_next() {
     let (Some(first), Some(second)) = (crate::redis::server(), crate::redis::server()) else { return };
     let endpoints = [first.endpoint.clone(), second.endpoint.clone()];
-    let (events, _) = run_with("redis/set-nx", Workload::Lock, &endpoints, 2000, async |env| {
-        env.sleep(Duration::from_millis(1500)).await;
+    let (events, _) = run_with("redis/set-nx", Workload::Lock, &endpoints, 2000, async |running| {
+        running.until("grants", |events| count(events, "acquire", EventKind::Ok) > 5).await;
         first.kill();
-        env.sleep(Duration::from_secs(3)).await;
+        running.until("some client meets the death", |events| events.iter().any(lost_connection)).await;
+        for client in 0..CLIENTS {
+            let goes_on = |events: &[Event]| grants_after_the_death(events, client) > 0;
+            running.until(&format!("client {client} goes on"), goes_on).await;
+        }
     });
     assert_well_formed(&events);
     assert_processes_retire(&events);
-    let died = events.iter().position(lost_connection).expect("some client met the death");
-    for client in 0..CLIENTS {
-        let of_client =
-            |event: &&Event| matches!(event.process, Process::Client(process) if process % CLIENTS == client);
-        let rest: Vec<_> = events[died..].iter().filter(of_client).cloned().collect();
-        assert!(count(&rest, "acquire", EventKind::Ok) > 0, "client {client} goes on");
-    }
+}
+
+fn grants_after_the_death(events: &[Event], client: u32) -> usize {
+    let died = events.iter().position(lost_connection).expect("some client met it");
+    let of_client =
+        |event: &&Event| matches!(event.process, Process::Client(process) if process % CLIENTS == client);
+    let rest: Vec<_> = events[died..].iter().filter(of_client).cloned().collect();
+    count(&rest, "acquire", EventKind::Ok)
 }
 
 fn lost_connection(event: &Event) -> bool {
@@ -71,27 +82,30 @@ fn clients_end_although_the_server_does_not_answer() {
     let Some(server) = crate::redis::server() else { return };
     let endpoints = from_ref(&server.endpoint);
     let started = std::time::Instant::now();
-    let (events, _) = run_with("redis/set-nx-lease-aware", Workload::Lease, endpoints, 2000, async |env| {
-        env.sleep(Duration::from_millis(1500)).await;
-        server.stop();
-        env.sleep(Duration::from_millis(300)).await;
-    });
+    let (events, _) =
+        run_with("redis/set-nx-lease-aware", Workload::Lease, endpoints, 2000, async |running| {
+            running.sleep(Duration::from_millis(1500)).await;
+            server.stop();
+            running.sleep(Duration::from_millis(300)).await;
+        });
     assert_well_formed(&events);
-    // 1.8 s as above, 2 s of the phase of liveness, then at most an acquire's wait and two calls.
-    assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
+    // 1.8 s as above, 2 s of the phase of liveness, then at most an acquire's wait and two calls; the rest is for a
+    // busy machine.
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
 }
 
 #[test]
 fn a_lease_lapses_by_the_clients_own_clock() {
     let Some(server) = crate::redis::server() else { return };
     let endpoints = from_ref(&server.endpoint);
-    let (events, _) = run_with("redis/set-nx-lease-aware", Workload::Lease, endpoints, 400, async |env| {
-        for _ in 0..4 {
-            env.sleep(Duration::from_millis(700)).await;
-            // Stops the whole runtime, and so every client, longer than the TTL.
-            std::thread::sleep(Duration::from_millis(600));
-        }
-    });
+    let (events, _) =
+        run_with("redis/set-nx-lease-aware", Workload::Lease, endpoints, 400, async |running| {
+            for _ in 0..4 {
+                running.sleep(Duration::from_millis(700)).await;
+                // Stops the whole runtime, and so every client, longer than the TTL.
+                std::thread::sleep(Duration::from_millis(600));
+            }
+        });
     assert_well_formed(&events);
     for lapse in events.iter().filter(|event| event.f == "lapse" && event.kind == EventKind::Ok) {
         assert!(
@@ -117,16 +131,16 @@ fn a_renewal_without_answer_is_nothing_to_a_client_as_leases_are_used() {
     for (recipe, gives_up) in [("redis/set-nx-lease", false), ("redis/set-nx-lease-aware", true)] {
         let Some(server) = crate::redis::server() else { return };
         let endpoints = from_ref(&server.endpoint);
-        let (events, _) = run_with(recipe, Workload::Lease, endpoints, 2000, async |env| {
+        let (events, _) = run_with(recipe, Workload::Lease, endpoints, 2000, async |running| {
             for _ in 0..4 {
                 // The first renewal, at 1340 ms, has its answer.
-                env.sleep(Duration::from_millis(1800)).await;
+                running.sleep(Duration::from_millis(1800)).await;
                 server.stop();
                 // Longer than a call's limit of 1 s after the next one.
-                env.sleep(Duration::from_millis(2500)).await;
+                running.sleep(Duration::from_millis(2500)).await;
                 server.go_on();
             }
-            env.sleep(Duration::from_secs(1)).await;
+            running.sleep(Duration::from_secs(1)).await;
         });
         assert_well_formed(&events);
         assert_processes_retire(&events);

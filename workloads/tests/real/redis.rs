@@ -5,7 +5,9 @@ use workloads::api::{
     redis::{Keys, Script, Value},
 };
 
-use crate::support::{LIMIT, Server, assert_definite, assert_indeterminate, instance, on_node, stores};
+use crate::support::{
+    LIMIT, Server, assert_definite, assert_indeterminate, eventually, instance, on_node, stores,
+};
 
 const TTL: Duration = Duration::from_secs(20);
 
@@ -59,7 +61,7 @@ fn a_call_to_a_stopped_server_is_indeterminate_and_takes_effect_later() {
         assert_definite(redis.get("k").await);
         server.go_on();
         let again = stores.redis(&server.endpoint, LIMIT).await.unwrap();
-        assert_eq!(again.get("k").await, Ok(Some("late".into())));
+        eventually(&env, "it takes effect", async || again.get("k").await == Ok(Some("late".into()))).await;
     });
 }
 

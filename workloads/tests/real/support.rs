@@ -118,3 +118,12 @@ pub fn assert_definite<T: std::fmt::Debug>(outcome: Result<T, OpError>) {
 pub fn assert_indeterminate<T: std::fmt::Debug>(outcome: Result<T, OpError>) {
     assert!(matches!(outcome, Err(OpError::Indeterminate(_))), "{outcome:?}");
 }
+
+/// Asks again until it is so: a server may read a new connection before it reads what waits in an old one.
+pub async fn eventually(env: &Env, what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !holds().await {
+        assert!(started.elapsed() < Duration::from_secs(60), "not within a minute: {what}");
+        env.sleep(Duration::from_millis(50)).await;
+    }
+}

@@ -2,7 +2,7 @@ use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use checkers::history::{Event, EventKind, ResourceEntry, ResourceOp};
@@ -18,6 +18,27 @@ use crate::support::{on_node, stores};
 
 pub const CLIENTS: u32 = 5;
 
+/// Clients at work, as those see them who stop and kill their servers.
+pub struct Running<'a> {
+    env: &'a Env,
+    events: &'a Kept,
+}
+
+impl Running<'_> {
+    pub async fn sleep(&self, how_long: Duration) {
+        self.env.sleep(how_long).await;
+    }
+
+    /// Waits until the events so far show it: how soon that is depends on the machine.
+    pub async fn until(&self, what: &str, shown: impl Fn(&[Event]) -> bool) {
+        let started = Instant::now();
+        while !shown(&self.events.events()) {
+            assert!(started.elapsed() < Duration::from_secs(60), "not within a minute: {what}");
+            self.env.sleep(Duration::from_millis(100)).await;
+        }
+    }
+}
+
 /// Runs five clients for a while without faults: their events and the resource's log.
 pub fn run(
     recipe: &str,
@@ -26,7 +47,7 @@ pub fn run(
     ttl_ms: u64,
     run: Duration,
 ) -> (Vec<Event>, Vec<ResourceEntry>) {
-    run_with(recipe, workload, endpoints, ttl_ms, async |env| env.sleep(run).await)
+    run_with(recipe, workload, endpoints, ttl_ms, async |running| running.sleep(run).await)
 }
 
 /// Runs five clients as long as `faults` takes, then for one TTL in the phase of liveness.
@@ -35,7 +56,7 @@ pub fn run_with(
     workload: Workload,
     endpoints: &[Endpoint],
     ttl_ms: u64,
-    faults: impl AsyncFnOnce(Env),
+    faults: impl AsyncFnOnce(Running<'_>),
 ) -> (Vec<Event>, Vec<ResourceEntry>) {
     let sink = Rc::new(Kept::default());
     let entries = Rc::new(RefCell::new(Vec::new()));
@@ -60,7 +81,7 @@ pub fn run_with(
         });
         let clients = futures_util::future::join_all(clients.collect::<Vec<_>>());
         let phases = async {
-            faults(env.clone()).await;
+            faults(Running { env: &env, events: &sink }).await;
             control.advance(Phase::Liveness);
             env.sleep(Duration::from_millis(ttl_ms)).await;
             control.advance(Phase::Stop);

@@ -12,7 +12,7 @@ use workloads::{
 
 use crate::{
     proxy::Proxy,
-    support::{LIMIT, Server, assert_definite, assert_indeterminate, instance, on_node, stores},
+    support::{LIMIT, Server, assert_definite, assert_indeterminate, eventually, instance, on_node, stores},
     workload::{assert_sound, count, run},
 };
 
@@ -119,7 +119,9 @@ fn a_call_to_a_stopped_server_is_indeterminate_and_takes_effect_later() {
             stores(&env).zookeeper(&server.endpoint, SHORT, Open::Attach(zk.session())).await.map(|_| ()),
         );
         server.go_on();
-        assert!(open(&env, &server).await.exists("/late", false).await.unwrap().is_some());
+        let again = open(&env, &server).await;
+        eventually(&env, "it takes effect", async || again.exists("/late", false).await.unwrap().is_some())
+            .await;
     });
 }
 
