@@ -17,8 +17,8 @@ use std::{
 
 use checkers::history::jsonl;
 use harness::{
+    campaigns::{explore::with_seed, simulate::try_out},
     experiment::{Experiment, Flags, On},
-    sim::{explore::with_seed, run::try_out},
 };
 use sha2::{Digest, Sha256};
 use workloads::recipes;

@@ -4,6 +4,7 @@
 mod tell;
 
 pub mod agent;
+pub mod campaigns;
 pub mod cells;
 pub mod check;
 pub mod cli;
@@ -21,7 +22,6 @@ pub mod recorder;
 pub mod resource;
 pub mod run;
 pub mod shell;
-pub mod sim;
 pub mod store;
 pub mod stored;
 pub mod systems;

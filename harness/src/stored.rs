@@ -7,6 +7,7 @@ use reports::{judgement::Judgement, run::RunData};
 use serde_json::{Map, Value};
 
 use crate::{
+    campaigns,
     cli::output,
     error::{Error, Result},
     experiment::{
@@ -17,7 +18,6 @@ use crate::{
     input::{self, Unread},
     recorder::Unwritten,
     run::{Files, Outcome, expectations, judge_history, judge_unfinished},
-    sim,
     store::{EXPERIMENT, RunFolder},
 };
 
@@ -54,7 +54,7 @@ fn judged_and_told(folder: &RunFolder) -> Result<(Rejudged, Told)> {
         interrupted: false,
     };
     // Without `run.json` the experiment tells: what is stored says where it ran, never `auto`.
-    let planned = if experiment.on == On::Sim { sim::run::WORLD } else { "docker" };
+    let planned = if experiment.on == On::Sim { campaigns::simulate::WORLD } else { "docker" };
     let world = told.text("world").unwrap_or(planned);
     let version = told.value.get("facts").and_then(version);
     let Files { history, is_final, mut notes } = Files::read(folder.path(), &Unwritten::default())?;

@@ -10,11 +10,11 @@ use harness::{
     experiment::{Experiment, Flags, On},
     recorder::Recorder,
     run::{Run, Silent, Stop},
-    sim::{Sim, world::SimWorld},
-    world::{Applied, Healed, Injection, Nodes, World, WorldSink},
+    world::{Applied, Healed, Injection, Nodes, World, WorldSink, sim::SimWorld},
 };
 use nemesis::evidence::FaultResult;
 use serde_json::{Map, Value, json};
+use simulation::Sim;
 use workloads::{env::Env, workload::Phase};
 
 /// The simulated world, in which something goes wrong now and then.

@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, rc::Rc};
 
 use checkers::verdict::Verdict;
 use harness::{
+    campaigns::{explore::with_seed, simulate::try_out},
     experiment::{Experiment, Flags, On},
-    sim::{explore::with_seed, run::try_out},
 };
 
 /// A recipe under a fault, with settings such as `persistence=always` and a version where they are not the usual ones.

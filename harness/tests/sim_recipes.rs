@@ -7,12 +7,12 @@ use checkers::{
     verdict::Verdict,
 };
 use harness::{
+    campaigns::{
+        shrink::shrink,
+        simulate::{Tried, try_out},
+    },
     experiment::{Experiment, Flags, On},
     run::Interrupts,
-    sim::{
-        run::{Tried, try_out},
-        shrink::shrink,
-    },
 };
 use nemesis::kind::FaultKind;
 

@@ -4,14 +4,14 @@ use std::{rc::Rc, time::Duration};
 
 use checkers::verdict::Verdict;
 use harness::{
+    campaigns::simulate::{Tried, try_out},
     experiment::{Experiment, Flags, On},
-    sim::{
-        Node, NodeId, Sim,
-        redis::{
-            Kept, Options, Persistence, RedisClient, Replicated,
-            sentinel::{self, Sentinel, SentinelClient},
-        },
-        run::{Tried, try_out},
+};
+use simulation::{
+    Node, NodeId, Sim,
+    redis::{
+        Kept, Options, Persistence, RedisClient, Replicated,
+        sentinel::{self, Sentinel, SentinelClient},
     },
 };
 use workloads::{

@@ -9,8 +9,8 @@ use std::{
 
 use checkers::verdict::Verdict;
 use harness::{
+    campaigns::{explore::with_seed, simulate::try_out},
     experiment::{Experiment, Flags, On},
-    sim::{explore::with_seed, run::try_out},
 };
 use workloads::recipes::RecipeInfo;
 

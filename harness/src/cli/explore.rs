@@ -7,14 +7,14 @@ use std::{
 
 use super::{ExploreArgs, conclude::finish, interrupt, output, run, simulate};
 use crate::{
+    campaigns::{
+        explore::{Campaign, Found, Reason, Tally, explore, with_seed},
+        shrink::shrink,
+    },
     error::{Error, Result, exit},
     experiment::{Expectation, Experiment, Flags, On},
     run::{Silent, Stop},
     shell,
-    sim::{
-        explore::{Campaign, Found, Reason, Tally, explore, with_seed},
-        shrink::shrink,
-    },
     store::RunFolder,
 };
 

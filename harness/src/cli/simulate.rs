@@ -10,11 +10,11 @@ use super::{
     interrupt, output,
 };
 use crate::{
+    campaigns::simulate::{Simulated, WORLD, simulate},
     error::{Error, Result},
     experiment::Experiment,
     recorder::Recorder,
     run::{Progress, Silent, Stop, progress::Shown},
-    sim::run::{Simulated, WORLD, simulate},
     store::RunFolder,
 };
 

@@ -1,6 +1,7 @@
 //! Where nodes live. The run loop knows this trait and nothing of what is behind it.
 
 pub mod docker;
+pub mod sim;
 
 use std::{collections::BTreeMap, rc::Rc, time::Duration};
 

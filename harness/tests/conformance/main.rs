@@ -20,8 +20,8 @@ mod scripts;
 
 use std::time::Duration;
 
-use harness::sim::redis::Persistence;
 use place::{LIMIT, Scene};
+use simulation::redis::Persistence;
 use workloads::api::zookeeper::Open;
 
 const SEEDS: std::ops::Range<u64> = 0..8;

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
-use harness::sim::{
+use simulation::{
     Node, NodeId, Sim,
     disk::Disk,
     etcd::{self, EtcdClient},

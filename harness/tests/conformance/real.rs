@@ -13,7 +13,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use harness::sim::redis::Persistence;
+use simulation::redis::Persistence;
 use workloads::{
     api::{Endpoint, Stores, zookeeper::Open},
     clients::RealStores,

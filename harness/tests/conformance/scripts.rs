@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::sim::rng::Rng;
+use simulation::rng::Rng;
 use workloads::{
     api::{
         etcd::{Compare, EtcdApi, EtcdWatch, Range, Txn, TxnOp},
