@@ -3,9 +3,9 @@
 
 use std::hint::black_box;
 
-use checkers::checks::{CheckContext, judge};
-use checkers::history::{Event, EventKind, History, Process, ReadOptions, edn, jsonl, read};
+use checkers::{CheckContext, judge};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use history::{Event, EventKind, History, Process, ReadOptions, edn, jsonl, read};
 use serde_json::{Value, json};
 
 #[path = "../tests/support/lock_run.rs"]

@@ -6,7 +6,7 @@
 
 #[path = "../tests/support/locks/mod.rs"]
 mod locks;
-#[path = "../tests/support/random.rs"]
+#[path = "../linear/tests/support/random.rs"]
 #[expect(dead_code, reason = "only its generator is needed")]
 mod random;
 
@@ -19,7 +19,7 @@ use std::{
     thread,
 };
 
-use checkers::history::jsonl;
+use history::jsonl;
 
 fn main() -> ExitCode {
     let numbers: Vec<u64> =

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::io::{self, BufWriter, Write};
 
-use checkers::history::{Event, EventKind, History, Process, edn, jsonl};
+use history::{Event, EventKind, History, Process, edn, jsonl};
 use serde_json::{Value, json};
 
 fn main() -> io::Result<()> {

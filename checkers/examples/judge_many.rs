@@ -11,10 +11,8 @@ use std::{
     path::PathBuf,
 };
 
-use checkers::{
-    checks::{CheckContext, judge},
-    history::{ReadOptions, read},
-};
+use checkers::{CheckContext, judge};
+use history::{ReadOptions, read};
 
 #[path = "../tests/support/lock_run.rs"]
 mod lock_run;

@@ -8,11 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use checkers::{
-    checks::{CheckContext, PlannedFaults, Reacquire, judge},
-    history::{Event, EventKind, History, ReadOptions, jsonl},
-    verdict::Verdict,
-};
+use checkers::{CheckContext, PlannedFaults, judge};
+use history::{Event, EventKind, History, Reacquire, ReadOptions, jsonl, verdict::Verdict};
 use serde_json::{Value, json};
 
 #[test]

@@ -15,11 +15,11 @@ use std::{
     },
 };
 
-use checkers::history::jsonl;
 use harness::{
     campaigns::{explore::with_seed, simulate::try_out},
     experiment::{Experiment, Flags, On},
 };
+use history::jsonl;
 use sha2::{Digest, Sha256};
 use workloads::recipes;
 

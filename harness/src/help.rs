@@ -1,6 +1,6 @@
 //! What helps against what was broken, in the words of the recipe's own table. It decides nothing.
 
-use checkers::verdict::{CheckResults, Verdict};
+use history::verdict::{CheckResults, Verdict};
 use nemesis::{schedule::Schedule, target::Target};
 use reports::{
     judgement::{Help, Judgement},

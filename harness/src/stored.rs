@@ -2,7 +2,7 @@
 
 use std::{io::ErrorKind, path::Path};
 
-use checkers::history::History;
+use history::History;
 use reports::{judgement::Judgement, run::RunData};
 use serde_json::{Map, Value};
 
@@ -176,7 +176,7 @@ fn repeat(experiment: &Experiment, folder: &RunFolder, told: &Told) -> String {
 /// A run's history as Jepsen's EDN.
 pub fn edn(run: &RunData) -> Result<String> {
     let mut text = Vec::new();
-    checkers::history::edn::write(&mut text, &History::from_events(&run.events))
+    history::edn::write(&mut text, &History::from_events(&run.events))
         .map_err(|error| Error::Harness(format!("failed to write EDN: {error}")))?;
     String::from_utf8(text).map_err(|error| Error::Harness(error.to_string()))
 }

@@ -4,7 +4,6 @@
 use std::{cell::Cell, collections::BTreeMap, rc::Rc};
 
 use async_trait::async_trait;
-use checkers::history::{Event, History};
 use harness::{
     error::Result,
     experiment::{Experiment, Flags, On},
@@ -12,6 +11,7 @@ use harness::{
     run::{Run, Silent, Stop},
     world::{Applied, Healed, Injection, Nodes, World, WorldSink, sim::SimWorld},
 };
+use history::{Event, History};
 use nemesis::evidence::FaultResult;
 use serde_json::{Map, Value, json};
 use simulation::Sim;

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeSet, rc::Rc};
 
-use checkers::verdict::Verdict;
 use harness::{
     campaigns::{explore::with_seed, simulate::try_out},
     experiment::{Experiment, Flags, On},
 };
+use history::verdict::Verdict;
 
 /// A recipe under a fault, with settings such as `persistence=always` and a version where they are not the usual ones.
 #[derive(Clone, Copy)]

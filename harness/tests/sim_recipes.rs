@@ -2,10 +2,6 @@
 
 use std::rc::Rc;
 
-use checkers::{
-    history::{EventKind, Process},
-    verdict::Verdict,
-};
 use harness::{
     campaigns::{
         shrink::shrink,
@@ -14,6 +10,7 @@ use harness::{
     experiment::{Experiment, Flags, On},
     run::Interrupts,
 };
+use history::{EventKind, Process, verdict::Verdict};
 use nemesis::kind::FaultKind;
 
 fn experiment(recipe: &str, faults: &str, time: &str, seed: u64) -> Rc<Experiment> {
@@ -34,7 +31,7 @@ fn run(recipe: &str, faults: &str, time: &str, seed: u64) -> Tried {
 
 fn history(tried: &Tried) -> Vec<u8> {
     let mut bytes = Vec::new();
-    checkers::history::jsonl::write(&mut bytes, tried.judged.history.events()).unwrap();
+    history::jsonl::write(&mut bytes, tried.judged.history.events()).unwrap();
     bytes
 }
 
@@ -333,7 +330,7 @@ fn a_partition_of_servers_that_are_strangers_meets_packets() {
 }
 
 /// What each client of a run did, in order: its own events of those kinds, by node.
-fn events_of(tried: &Tried, node: &str) -> Vec<checkers::history::Event> {
+fn events_of(tried: &Tried, node: &str) -> Vec<history::Event> {
     let events = tried.judged.history.events();
     events.filter(|event| event.node.as_deref() == Some(node)).collect()
 }
@@ -396,7 +393,7 @@ fn after_doubt(tried: &Tried) -> Vec<(String, serde_json::Value)> {
             let access = ["read", "write"].contains(&pair[0].f.as_str());
             let killed = pair[0].error.as_deref() == Some("the client was killed");
             if access && pair[0].kind == EventKind::Info && !killed {
-                let number = |event: &checkers::history::Event| match event.process {
+                let number = |event: &history::Event| match event.process {
                     Process::Client(number) => number,
                     Process::Nemesis => panic!("{event:?}"),
                 };
@@ -459,7 +456,7 @@ fn a_keepalive_works_beside_its_worker() {
             let tried = try_out(&Rc::new(long)).unwrap();
             for node in nodes() {
                 let events = events_of(&tried, &node);
-                let pending = |event: &checkers::history::Event| {
+                let pending = |event: &history::Event| {
                     ["read", "write"].contains(&event.f.as_str()) && event.kind == EventKind::Invoke
                 };
                 found += events.windows(2).filter(|pair| pending(&pair[0]) && pair[1].f == "renewed").count();

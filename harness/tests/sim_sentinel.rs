@@ -2,11 +2,11 @@
 
 use std::{rc::Rc, time::Duration};
 
-use checkers::verdict::Verdict;
 use harness::{
     campaigns::simulate::{Tried, try_out},
     experiment::{Experiment, Flags, On},
 };
+use history::verdict::Verdict;
 use simulation::{
     Node, NodeId, Sim,
     redis::{
@@ -366,7 +366,7 @@ fn a_grant_that_too_few_replicas_have_is_given_up_at_once() {
     let given_up = |seed| {
         let tried = run("partition:leader", &["wait_replicas=2"], seed);
         let mut text = Vec::new();
-        checkers::history::jsonl::write(&mut text, tried.judged.history.events()).unwrap();
+        history::jsonl::write(&mut text, tried.judged.history.events()).unwrap();
         let lines = String::from_utf8(text).unwrap();
         let short = |line: &&str| line.contains("of 2 replicas have it");
         let short: Vec<&str> = lines.lines().filter(short).collect();

@@ -1,6 +1,6 @@
 //! One sentence that says what a run showed, for somebody who has never seen one.
 
-use checkers::{history::EventKind, verdict::Verdict};
+use history::{EventKind, verdict::Verdict};
 use serde_json::Value;
 
 use crate::{

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-pub use checkers::checks::{Exit, FaultRecord, Grants, Outcomes};
-use checkers::verdict::{CheckResults, Verdict};
+pub use checkers::{Exit, FaultRecord, Grants, Outcomes};
+use history::verdict::{CheckResults, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::stalls::Stalls;

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use checkers::verdict::{CheckResult, Verdict};
+use history::verdict::{CheckResult, Verdict};
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
 use crate::{

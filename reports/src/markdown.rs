@@ -1,6 +1,6 @@
 //! A short report for a pull request's comment.
 
-use checkers::verdict::Verdict;
+use history::verdict::Verdict;
 
 use crate::{exits, headline, plain, run::RunData, violations::numbered, words};
 

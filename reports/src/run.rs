@@ -1,6 +1,6 @@
 //! A finished run, as the renderers take it.
 
-use checkers::history::{Event, ResourceEntry};
+use history::{Event, ResourceEntry};
 
 use crate::{judgement::Judgement, messages::Message};
 

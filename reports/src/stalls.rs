@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use checkers::history::{Event, Process};
+use history::{Event, Process};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

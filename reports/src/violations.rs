@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use checkers::verdict::{Verdict, Violation};
+use history::verdict::{Verdict, Violation};
 
 use crate::judgement::Judgement;
 

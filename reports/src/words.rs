@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use checkers::{
-    history::{Event, EventKind, Process},
+use history::{
+    Event, EventKind, Process,
     verdict::{CheckResult, Verdict},
 };
 use serde_json::Value;

@@ -1,10 +1,8 @@
 //! Every format, by content; and the operations that models make of it.
 #![no_main]
 
-use checkers::convert::{
-    Reading, counter, locks, queue, registers, semaphore, set, texts, transactions, values,
-};
-use checkers::history::{ReadOptions, jsonl, read};
+use linear::convert::{Reading, counter, locks, queue, registers, semaphore, set, texts, transactions, values};
+use history::{ReadOptions, jsonl, read};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -1,7 +1,7 @@
 //! What the EDN reader takes is the same after it was written and read again.
 #![no_main]
 
-use checkers::history::{ReadOptions, edn};
+use history::{ReadOptions, edn};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -1,7 +1,7 @@
 //! What the JSON Lines reader takes is the same after it was written and read again.
 #![no_main]
 
-use checkers::history::{ReadOptions, jsonl};
+use history::{ReadOptions, jsonl};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

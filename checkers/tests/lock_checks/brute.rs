@@ -1,6 +1,6 @@
 //! The definitions, pair by pair, on the holds that the table has.
 
-use checkers::checks::{Attempt, Hold, LockTable};
+use checkers::{Attempt, Hold, LockTable};
 
 /// For each hold that began while another client's lasted: its begin, and the latest end of an overlap with one before
 /// it. Of holds that begin together the one that ends first counts as the earlier.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use checkers::history::{Event, EventKind, History, Process, ResourceEntry, ResourceOp};
+use history::{Event, EventKind, History, Process, ResourceEntry, ResourceOp};
 use proptest::prelude::*;
 use serde_json::json;
 

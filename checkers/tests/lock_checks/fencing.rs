@@ -1,6 +1,6 @@
 //! Requests to a fenced register that answers at random.
 
-use checkers::history::{Event, EventKind, History, Process, ResourceEntry, ResourceOp};
+use history::{Event, EventKind, History, Process, ResourceEntry, ResourceOp};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -5,14 +5,12 @@ mod damage;
 mod fencing;
 #[path = "../support/locks/mod.rs"]
 mod locks;
-#[path = "../support/random.rs"]
+#[path = "../../linear/tests/support/random.rs"]
 #[expect(dead_code, reason = "only its generator is needed")]
 mod random;
 
-use checkers::{
-    checks::{CheckContext, LockTable, Reacquire, RecipeTraits, judge},
-    history::{History, ReadOptions, jsonl},
-};
+use checkers::{CheckContext, LockTable, RecipeTraits, judge};
+use history::{History, Reacquire, ReadOptions, jsonl};
 use proptest::prelude::*;
 
 /// Whether a check finds what it finds by definition; the position is that in `locks::CHECKS`.

@@ -2,8 +2,8 @@
 
 use std::{fs, path::Path};
 
-use checkers::{convert::NilRead, op::FailMeans};
 use harness::check::{self, Checked, Events, Request, watch::Budget};
+use linear::{convert::NilRead, op::FailMeans};
 
 use super::{
     expected::{Meaning, Verdict},
@@ -78,10 +78,10 @@ fn said(checked: &Checked) -> Said {
     }
 }
 
-fn plain(verdict: checkers::verdict::Verdict) -> Verdict {
+fn plain(verdict: history::verdict::Verdict) -> Verdict {
     match verdict {
-        checkers::verdict::Verdict::Valid => Verdict::Valid,
-        checkers::verdict::Verdict::Invalid => Verdict::Invalid,
-        checkers::verdict::Verdict::Unknown => Verdict::Unknown,
+        history::verdict::Verdict::Valid => Verdict::Valid,
+        history::verdict::Verdict::Invalid => Verdict::Invalid,
+        history::verdict::Verdict::Unknown => Verdict::Unknown,
     }
 }

@@ -212,7 +212,7 @@ fn history(inputs: &Inputs, random: &mut Random) -> Case {
         match check::check(&request) {
             Ok(checked) => {
                 shown(&checked.run, &checked.notes)?;
-                let page = checked.explanation.as_ref().map(checkers::explain::html);
+                let page = checked.explanation.as_ref().map(linear::explain::html);
                 page.map_or(Ok(true), |page| {
                     is_plain("the explanation", &reports::plain::document(&page)).map(|()| true)
                 })

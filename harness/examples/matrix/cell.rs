@@ -7,11 +7,11 @@ use std::{
     rc::Rc,
 };
 
-use checkers::verdict::Verdict;
 use harness::{
     campaigns::{explore::with_seed, simulate::try_out},
     experiment::{Experiment, Flags, On},
 };
+use history::verdict::Verdict;
 use workloads::recipes::RecipeInfo;
 
 /// A recipe and a fault, as `--faults` takes it.

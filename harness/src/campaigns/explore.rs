@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use checkers::verdict::Verdict;
+use history::verdict::Verdict;
 use nemesis::schedule::Schedule;
 
 use super::simulate::try_out;

@@ -3,7 +3,7 @@
 
 use std::{rc::Rc, time::Duration};
 
-use checkers::{history::EventKind, verdict::Verdict};
+use history::{EventKind, verdict::Verdict};
 use nemesis::{schedule::ScheduledFault, target::Target};
 
 use super::simulate::try_out;
@@ -206,7 +206,7 @@ fn failing(mut experiment: Experiment, check: &str) -> Result<Option<Failing>> {
     let Some(result) = result.filter(|result| result.verdict == Verdict::Invalid) else { return Ok(None) };
     let last_ns = experiment.time.as_nanos() as u64;
     let violated_ns = result.violations.iter().map(|violation| violation.end_ns).min().unwrap_or(last_ns);
-    let begun = |event: &checkers::history::Event| {
+    let begun = |event: &history::Event| {
         event.kind == EventKind::Invoke && event.f != "lapse" && event.time <= violated_ns
     };
     let faults = &experiment.schedule.faults;

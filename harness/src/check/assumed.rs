@@ -1,14 +1,17 @@
 //! What was assumed of a history, and whether its verdict hangs on it.
 
-use checkers::{
-    convert::{self, COUNTER, Datum, LOCK, Naming, NilRead, QUEUE, REGISTER, Reading, SEMAPHORE, Vocabulary},
-    history::{EventKind, Outcome, Row, Value},
-    op::FailMeans,
+use history::{
+    EventKind, Outcome, Row, Value,
+    names::{COUNTER, LOCK, QUEUE, REGISTER, SEMAPHORE, Vocabulary},
     verdict::Verdict,
+};
+use linear::{
+    convert::{self, Datum, Naming, NilRead, Reading},
+    op::FailMeans,
 };
 use serde_json::json;
 
-use super::{Checked, linear::Trial, model::ModelName, outcome::LINEARIZABILITY, search::Found};
+use super::{Checked, model::ModelName, outcome::LINEARIZABILITY, search::Found, trial::Trial};
 
 /// In words.
 pub const VALUES: &str = "the values of acquire and release";

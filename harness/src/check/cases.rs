@@ -6,7 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use checkers::{
+use history::verdict::Verdict;
+use linear::{
     convert::{Datum, Registers, without_keys},
     engine::Answer,
     explain::Explanation,
@@ -14,10 +15,9 @@ use checkers::{
     limits::Limits,
     model::{Model, OpOf},
     models::{Keyed, Register},
-    verdict::Verdict,
 };
 
-use super::{assumed, initial, linear::Trial, search::Found, watch::Stage};
+use super::{assumed, initial, search::Found, trial::Trial, watch::Stage};
 
 /// A model and operations.
 pub struct Case<M: Model> {
@@ -197,7 +197,7 @@ impl Trial<'_> {
     /// A history in which nothing happened is one of any model.
     fn nothing(&self) -> Found {
         self.explained(
-            Case { model: checkers::models::Counter, ops: Vec::new(), subject: self.name.to_string() },
+            Case { model: linear::models::Counter, ops: Vec::new(), subject: self.name.to_string() },
             &Answer::Valid(Default::default()),
         )
     }

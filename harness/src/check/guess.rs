@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use checkers::{
-    convert::{self, COUNTER, KEY_VALUE, LOCK, QUEUE, REGISTER, SEMAPHORE, SET, TRANSACTIONS, Vocabulary},
-    history::{EventKind, History, Process, Row, Value, View},
+use history::{
+    EventKind, History, Process, Row, Value, View,
+    names::{COUNTER, KEY_VALUE, LOCK, QUEUE, REGISTER, SEMAPHORE, SET, TRANSACTIONS, Vocabulary},
 };
+use linear::convert;
 
 use super::model::{self, ModelName};
 use crate::error::{Error, Result};
@@ -60,7 +61,7 @@ pub fn subject(history: &History) -> Result<Guess> {
 
 fn model(history: &History, names: &BTreeSet<&str>) -> Option<(ModelName, Option<&'static str>)> {
     let within = |known: &Vocabulary| names.iter().all(|name| known.operation(name).is_some());
-    let named = |some: &[&str]| names.iter().any(|name| some.contains(&&*convert::plain(name)));
+    let named = |some: &[&str]| names.iter().any(|name| some.contains(&&*history::names::plain(name)));
     let certain = |model| Some((model, None));
     match () {
         () if within(&TRANSACTIONS) && are_transactions(history) => certain(ModelName::MultiRegister),
@@ -124,7 +125,7 @@ const STRANGERS: [(&str, &str); 4] = [
 ];
 
 fn unfit(names: &BTreeSet<&str>) -> Error {
-    let is_named = |f: &str| names.iter().any(|name| convert::plain(name) == f);
+    let is_named = |f: &str| names.iter().any(|name| history::names::plain(name) == f);
     if let Some((_, what)) = STRANGERS.iter().find(|(f, _)| is_named(f)) {
         return strange(what);
     }
@@ -228,7 +229,7 @@ fn is_elements(value: Value<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use checkers::history::{ReadOptions, read};
+    use history::{ReadOptions, read};
 
     fn told(text: &str) -> Result<Guess> {
         subject(&read(text.as_bytes(), &ReadOptions::default()).unwrap().1)

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use checkers::{
+use linear::{
     convert::{Datum, Registers, Transactions, seen, written},
     model::OpOf,
     models::{MultiRegister, multi_register::Micro, register::RegisterOutput},
@@ -135,10 +135,8 @@ fn distinct<'a>(seen: impl Iterator<Item = &'a Datum>) -> Vec<Datum> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use checkers::{
-        convert::{Reading, failed_writes, registers},
-        history::{ReadOptions, read},
-    };
+    use history::{ReadOptions, read};
+    use linear::convert::{Reading, failed_writes, registers};
 
     /// What the registers can have started with, and what was read though it never was.
     fn told(text: &str) -> (Vec<Vec<Datum>>, Option<Datum>) {

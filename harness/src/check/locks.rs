@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use checkers::{
-    checks::{self, CheckContext},
-    history::{Event, History, IllFormed},
-};
+use checkers::CheckContext;
+use history::{Event, History, IllFormed};
 
 /// Fields that tell of time.
 const TIMES: [&str; 6] = ["ttl_ms", "deadline_ns", "asked_ns", "bound_ms", "from_ns", "to_ns"];
@@ -45,7 +43,7 @@ pub(super) fn judge(
     }
     watch.enter(Stage::Judging(history.len()));
     let judged =
-        checks::judge(&history, &CheckContext { reacquire: request.reacquire, ..CheckContext::default() });
+        checkers::judge(&history, &CheckContext { reacquire: request.reacquire, ..CheckContext::default() });
     let named = || {
         let violations = judged.checks.values().flat_map(|check| &check.violations);
         let indexes: BTreeSet<u64> =

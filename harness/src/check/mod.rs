@@ -4,7 +4,6 @@ mod assumed;
 mod cases;
 mod guess;
 mod initial;
-mod linear;
 mod locks;
 pub mod model;
 mod outcome;
@@ -12,13 +11,15 @@ mod progress;
 pub mod quantity;
 mod search;
 pub mod source;
+mod trial;
 pub mod watch;
 
-use checkers::{checks::Reacquire, explain::Explanation, limits::Limit, verdict::Verdict};
+use history::{Reacquire, verdict::Verdict};
+use linear::{explain::Explanation, limits::Limit};
 use reports::run::RunData;
 
 pub use initial::parse as initial;
-pub use linear::Meaning;
+pub use trial::Meaning;
 
 use crate::error::Result;
 use guess::{Guess, Subject};

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use checkers::models::Lock;
+use linear::models::Lock;
 use nemesis::suggest;
 
 /// What a history can be judged against.

@@ -2,14 +2,16 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use checkers::{
-    checks::{Grants, Judged, Outcomes},
+use checkers::{Grants, Judged, Outcomes};
+use history::{
+    Event, EventKind, History, Process, ResourceEntry,
+    verdict::{CheckResult, CheckResults, Verdict, Violation},
+};
+use linear::{
     convert::{LockValue, NilRead},
     explain::Explanation,
-    history::{Event, EventKind, History, Process, ResourceEntry},
     limits::Limit,
     op::FailMeans,
-    verdict::{CheckResult, CheckResults, Verdict, Violation},
 };
 use reports::{judgement::Judgement, run::RunData, stalls::Stalls};
 use serde_json::{Map, json};
@@ -281,8 +283,7 @@ mod tests {
         let text = r#"{"time":0,"process":0,"type":"invoke","f":"acquire","value":{"lock":"a"}}
 {"time":1,"process":0,"type":"ok","f":"lapse","value":{"lock":"a"}}
 "#;
-        let history =
-            checkers::history::jsonl::read(text.as_bytes(), &Default::default()).expect("a history");
+        let history = history::jsonl::read(text.as_bytes(), &Default::default()).expect("a history");
         let counted = count(&history);
         assert_eq!(counted["lapse"], Outcomes { ok: 1, fail: 0, info: 0 });
         assert_eq!(counted["acquire"], Outcomes { ok: 0, fail: 0, info: 1 });

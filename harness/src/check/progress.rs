@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use checkers::verdict::Verdict;
+use history::verdict::Verdict;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 
 use super::watch::{Stage, Watch};

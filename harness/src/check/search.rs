@@ -1,16 +1,15 @@
 //! One model's answer, and why.
 
-use checkers::{
+use history::{History, verdict::Verdict};
+use linear::{
     engine::Answer,
     explain::{Explanation, explain, outline},
-    history::History,
     limits::{Limit, Limits},
     model::{Model, OpOf},
-    verdict::Verdict,
 };
 
 use super::{
-    linear::Meaning,
+    trial::Meaning,
     watch::{Budget, Stage, Watch},
 };
 

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::Ordering::Relaxed,
 };
 
-use checkers::history::{self, History, ReadError, ReadOptions};
+use history::{self, History, ReadError, ReadOptions};
 
 use super::watch::{Budget, Stage, Watch};
 use crate::{

@@ -14,10 +14,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use checkers::{
-    limits::{self, Limit},
-    verdict::Verdict,
-};
+use history::verdict::Verdict;
+use linear::limits::{self, Limit};
 
 use super::progress::Progress;
 use crate::error::{Error, Result};

@@ -2,12 +2,11 @@
 
 use std::{path::Path, time::Instant};
 
-use checkers::{
-    checks::Reacquire,
+use history::{Reacquire, verdict::Verdict};
+use linear::{
     convert::{LockValue, NilRead},
     explain::Explanation,
     op::FailMeans,
-    verdict::Verdict,
 };
 use reports::run::RunData;
 
@@ -169,7 +168,7 @@ fn render(checked: &Checked, format: CheckFormat) -> Result<String> {
             reports::json::render(&checked.run.judgement).map_err(|error| failed(&error))
         }
         (CheckFormat::Html, Some(explanation)) => {
-            Ok(reports::plain::document(&checkers::explain::html(explanation)).into_owned())
+            Ok(reports::plain::document(&linear::explain::html(explanation)).into_owned())
         }
         (CheckFormat::Html, None) => reports::html::render(&checked.run).map_err(|error| failed(&error)),
         (CheckFormat::Table, explanation @ Some(_)) => {

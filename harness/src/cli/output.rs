@@ -6,7 +6,7 @@ use std::{
     sync::OnceLock,
 };
 
-use checkers::verdict::Verdict;
+use history::verdict::Verdict;
 use reports::{judgement::Judgement, messages::Message, run::RunData, table};
 use serde_json::{Map, Value};
 

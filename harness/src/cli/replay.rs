@@ -2,7 +2,7 @@
 
 use std::{path::Path, rc::Rc};
 
-use checkers::verdict::Verdict;
+use history::verdict::Verdict;
 use reports::judgement::Judgement;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::{io::Write, rc::Rc};
 
-use checkers::history::{Event, EventKind, Process};
+use history::{Event, EventKind, Process};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use workloads::{

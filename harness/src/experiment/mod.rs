@@ -9,7 +9,7 @@ mod wording;
 
 use std::{collections::BTreeMap, time::Duration};
 
-use checkers::verdict::Verdict;
+use history::verdict::Verdict;
 use nemesis::{plan::Plan, schedule::Schedule};
 use serde::{Deserialize, Serialize};
 use workloads::{

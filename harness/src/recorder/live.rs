@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use checkers::history::{Event, EventKind, Process};
+use history::{Event, EventKind, Process};
 use serde_json::{Value, json};
 
 /// What was counted so far.

@@ -5,7 +5,7 @@ mod log;
 
 use std::{cell::RefCell, path::Path};
 
-use checkers::history::{Event, EventKind, History, HistoryBuilder, Process, ResourceEntry};
+use history::{Event, EventKind, History, HistoryBuilder, Process, ResourceEntry};
 use serde_json::{Value, json};
 
 pub use self::live::{Counts, Live};

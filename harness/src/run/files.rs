@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use checkers::history::{self, History, ReadError, ReadOptions, ResourceEntry};
+use history::{self, History, ReadError, ReadOptions, ResourceEntry};
 
 use crate::{
     error::{Error, Result},

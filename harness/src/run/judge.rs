@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use checkers::{
-    checks::{self, CheckContext, PlannedFaults, RecipeTraits},
-    history::{History, Process},
+use checkers::{CheckContext, PlannedFaults, RecipeTraits};
+use history::{
+    History, Process,
     verdict::{CheckResults, Verdict},
 };
 use reports::{
@@ -41,7 +41,7 @@ pub fn judge_history(
         reacquire: Some(experiment.recipe.reacquire()),
         drift_ns: 0,
     };
-    let judged = checks::judge(&history, &context);
+    let judged = checkers::judge(&history, &context);
     let verdict = judged.verdict();
     let expectations = expectations(experiment, verdict, &judged.checks);
     let mut judgement = Judgement {

@@ -4,10 +4,7 @@
 //! released its lock, perhaps, before the next one got it. Up to the moment to which every client was heard nothing is
 //! missing, and only that is judged.
 
-use checkers::{
-    history::{Event, History, Process},
-    verdict::Verdict,
-};
+use history::{Event, History, Process, verdict::Verdict};
 
 use super::{Judged, Outcome, expectations, judge::as_expected, judge_history};
 use crate::experiment::Experiment;
@@ -76,8 +73,7 @@ mod tests {
     fn judged(text: &str) -> Judged {
         let flags = Flags { clients: Some(2), faults: Some("none".into()), ..Flags::default() };
         let experiment = Experiment::resolve("redis/set-nx", &flags).expect("an experiment");
-        let mut history =
-            checkers::history::jsonl::read(text.as_bytes(), &Default::default()).expect("a history");
+        let mut history = history::jsonl::read(text.as_bytes(), &Default::default()).expect("a history");
         history.sort();
         judge_unfinished(history, &experiment, &Outcome::default(), "docker", None)
     }

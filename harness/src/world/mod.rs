@@ -6,7 +6,7 @@ pub mod sim;
 use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
-use checkers::history::{Event, ResourceEntry};
+use history::{Event, ResourceEntry};
 use nemesis::{
     evidence::{Evidence, FaultResult},
     kind::FaultKind,

@@ -17,10 +17,8 @@
 
 use std::collections::HashMap;
 
-use checkers::{
-    checks::Ending,
-    history::{Event, ResourceEntry, ResourceOp},
-};
+use checkers::Ending;
+use history::{Event, ResourceEntry, ResourceOp};
 use serde_json::{Map, Number, Value, json};
 
 use crate::{

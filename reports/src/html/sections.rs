@@ -1,4 +1,4 @@
-use checkers::verdict::{CheckResult, Verdict};
+use history::verdict::{CheckResult, Verdict};
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 

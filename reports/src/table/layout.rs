@@ -1,5 +1,5 @@
 use anstyle::{AnsiColor, Style};
-use checkers::verdict::Verdict;
+use history::verdict::Verdict;
 use tabled::{
     builder::Builder,
     settings::{

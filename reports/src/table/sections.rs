@@ -1,4 +1,4 @@
-use checkers::verdict::{CheckResult, Verdict};
+use history::verdict::{CheckResult, Verdict};
 use serde_json::Value;
 
 use super::layout::{Layout, ROWS_MAX};

@@ -1,9 +1,7 @@
 use std::collections::HashMap;
 
-use checkers::{
-    checks::{Ending, LockTable, Promise, Reacquire},
-    history::{Event, History},
-};
+use checkers::{Ending, LockTable, Promise};
+use history::{Event, History, Reacquire};
 
 use super::operations::Operation;
 
@@ -35,7 +33,7 @@ pub(super) fn of(events: &[Event], operations: &[Operation]) -> (Vec<String>, Ve
     let table = LockTable::new(&history, Reacquire::default());
     let completed: HashMap<usize, usize> =
         operations.iter().enumerate().filter_map(|(i, op)| Some((op.complete?, i))).collect();
-    let hold = |hold: &checkers::checks::Hold| {
+    let hold = |hold: &checkers::Hold| {
         let grant = table.grant_of(hold);
         let operation = *completed.get(&usize::try_from(hold.start.index()).ok()?)?;
         Some(Hold {

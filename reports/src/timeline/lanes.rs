@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use checkers::history::Process;
+use history::Process;
 
 use crate::{
     run::RunData,

@@ -1,6 +1,6 @@
 //! The history as something that can be drawn: lanes, operations and holds.
 //!
-//! Holds are those that the checks counted: [`checkers::checks::LockTable`] finds them for both.
+//! Holds are those that the checks counted: [`checkers::LockTable`] finds them for both.
 
 mod holds;
 mod lanes;

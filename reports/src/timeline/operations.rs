@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use checkers::history::{Event, EventKind, Process};
+use history::{Event, EventKind, Process};
 
 use super::lanes::{Lane, name_of};
 

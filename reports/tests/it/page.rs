@@ -1,4 +1,4 @@
-use checkers::verdict::Verdict;
+use history::verdict::Verdict;
 use reports::{html, plots, run::RunData};
 use serde_json::Value;
 

@@ -25,7 +25,7 @@ fn junit_counts_as_the_judgement_does() {
     let run = sample::broken();
     let xml = junit::render(&run).unwrap();
     let of = |verdict| run.judgement.checks.values().filter(|check| check.verdict == verdict).count();
-    use checkers::verdict::Verdict;
+    use history::verdict::Verdict;
     assert_eq!(xml.matches("<failure").count(), of(Verdict::Invalid));
     assert_eq!(xml.matches("<error").count(), of(Verdict::Unknown));
     assert_eq!(xml.matches("<skipped").count(), run.judgement.not_applicable.len());

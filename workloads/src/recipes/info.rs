@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use checkers::checks::Reacquire;
+use history::Reacquire;
 use serde::Serialize;
 
 use super::{Context, Instance, broken, etcd, redis, renamed, zookeeper};

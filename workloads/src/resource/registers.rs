@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use checkers::history::{ResourceEntry, ResourceOp};
+use history::{ResourceEntry, ResourceOp};
 
 use crate::api::resource::{Op, Reply, Request};
 

@@ -1,6 +1,6 @@
 use std::{cell::Cell, future::Future, rc::Rc, time::Duration};
 
-use checkers::history::{Event, EventKind, Process};
+use history::{Event, EventKind, Process};
 use serde_json::{Value, json};
 
 use super::{Control, EventSink, Phase};

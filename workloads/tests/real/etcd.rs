@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use checkers::history::EventKind;
+use history::EventKind;
 use workloads::{
     api::etcd::{Compare, Range, Txn, TxnAnswer, TxnOp, WatchEvent},
     workload::Workload,

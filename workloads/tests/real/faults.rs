@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, slice::from_ref, time::Duration};
 
-use checkers::history::{Event, EventKind, Process};
+use history::{Event, EventKind, Process};
 use workloads::workload::Workload;
 
 use crate::workload::{CLIENTS, assert_well_formed, count, run_with};

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
-use checkers::history::ResourceOp;
+use history::ResourceOp;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use checkers::history::{Event, EventKind, ResourceEntry, ResourceOp};
+use history::{Event, EventKind, ResourceEntry, ResourceOp};
 use tokio::net::TcpListener;
 use workloads::{
     api::Endpoint,
@@ -127,7 +127,7 @@ pub fn assert_sound(events: &[Event], entries: &[ResourceEntry]) {
         "{:?}",
         events.iter().find(|event| event.kind == EventKind::Info)
     );
-    let mut holder: BTreeMap<String, checkers::history::Process> = BTreeMap::new();
+    let mut holder: BTreeMap<String, history::Process> = BTreeMap::new();
     let mut ordered = events.to_vec();
     ordered.sort_by_key(|event| (event.time, event.kind != EventKind::Invoke));
     let mut tokens = BTreeSet::new();

@@ -1,6 +1,6 @@
 use std::{rc::Rc, time::Duration};
 
-use checkers::history::EventKind;
+use history::EventKind;
 use workloads::{
     api::{
         ZkApi,

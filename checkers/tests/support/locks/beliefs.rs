@@ -93,7 +93,7 @@ pub fn acted_wrongly(told: &Told) -> bool {
 
 fn is_wrong(told: &Told, write: usize) -> bool {
     let write = &told.writes[write];
-    let asked_for = |event: &checkers::history::Event| {
+    let asked_for = |event: &history::Event| {
         matches!(event.f.as_str(), "acquire" | "campaign") && event.value["lock"] == *write.lock
     };
     if !told.events.iter().any(asked_for) {

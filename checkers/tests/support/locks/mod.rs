@@ -5,9 +5,9 @@ pub mod promises;
 pub mod story;
 pub mod told;
 
-use checkers::{
-    checks::{CheckContext, Reacquire, RecipeTraits, judge},
-    history::History,
+use checkers::{CheckContext, RecipeTraits, judge};
+use history::{
+    History, Reacquire,
     verdict::{CheckResults, Verdict},
 };
 

@@ -1,6 +1,6 @@
 //! What services promised, over all orders of instants; and tokens, pair by pair.
 
-use checkers::history::EventKind;
+use history::EventKind;
 
 use super::told::{Answer, Told};
 

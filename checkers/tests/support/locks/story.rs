@@ -1,6 +1,6 @@
 //! Clients that do random things with locks, answered at random.
 
-use checkers::history::{Event, EventKind, History, Process};
+use history::{Event, EventKind, History, Process};
 use serde_json::{Value, json};
 
 use crate::random::Random;

@@ -1,6 +1,6 @@
 //! What a history tells, put down plainly: grants, answers, and the moments that end beliefs.
 
-use checkers::history::{Event, EventKind, History, Process};
+use history::{Event, EventKind, History, Process};
 
 pub struct Told {
     pub events: Vec<Event>,

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use checkers::history::Event;
+use history::Event;
 use workloads::workload::{Control, EventSink, run_client};
 
 use super::{SimStores, SimWorld};

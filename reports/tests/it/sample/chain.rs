@@ -1,4 +1,4 @@
-use checkers::{history::EventKind, verdict::Violation};
+use history::{EventKind, verdict::Violation};
 use serde_json::{Map, Value, json};
 
 use super::{MS, recording::Recording};

@@ -1,4 +1,4 @@
-use checkers::history::EventKind;
+use history::EventKind;
 use serde_json::{Value, json};
 
 use super::{MS, recording::Recording};

@@ -1,4 +1,4 @@
-use checkers::history::EventKind;
+use history::EventKind;
 use reports::{messages::Message, run::RunData};
 
 use super::MS;

@@ -7,7 +7,7 @@ mod recording;
 
 use std::collections::BTreeMap;
 
-use checkers::verdict::{CheckResult, CheckResults, Verdict, Violation};
+use history::verdict::{CheckResult, CheckResults, Verdict, Violation};
 use reports::{
     judgement::{Exit, FaultRecord, Grants, Help, Judgement, Outcomes},
     run::RunData,

@@ -1,9 +1,6 @@
 use std::collections::BTreeMap;
 
-use checkers::{
-    history::{Event, EventKind, Process},
-    verdict::Violation,
-};
+use history::{Event, EventKind, Process, verdict::Violation};
 use reports::{
     judgement::{FaultRecord, Grants, Outcomes},
     run::RunData,

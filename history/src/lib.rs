@@ -1,0 +1,43 @@
+//! The language of histories: the ordered log of invocations, completions and fault events, what checks say of it, and
+//! the formats in which others write it.
+//!
+//! One storage for all histories: [`History`] keeps each event in a row of fixed size and its value in a packed
+//! arena, about 50 bytes an event. Checks look at [`Row`]s and [`Value`]s; [`Event`] is the owned, readable form
+//! of one row, which the recorder writes and reports show.
+
+mod blocks;
+pub mod edn;
+mod error;
+mod event;
+mod format;
+pub mod jepsen_log;
+pub mod jsonl;
+pub mod lock_lines;
+pub mod names;
+mod operations;
+mod order;
+mod reacquire;
+mod resource;
+mod table;
+pub mod verdict;
+mod vocabulary;
+mod wellformed;
+
+pub use error::{Malformed, ReadError, ReadOptions};
+pub use event::{Event, EventKind, Process};
+pub use format::{Format, Unrecognized, detect, read};
+pub use operations::{Operation, Operations, Outcome};
+pub use reacquire::Reacquire;
+pub use resource::{ResourceEntry, ResourceOp};
+pub use table::{History, HistoryBuilder, Key, Row, Value, View};
+pub use table::{Words, is_keyword};
+pub use wellformed::IllFormed;
+
+/// Whether an event of this name tells what happened beside whatever its process does: a keepalive that was answered in
+/// the background (`renewed`), or the end of a belief (`lapse`). It may come while an operation is pending, as an
+/// invocation and its ok at one instant, or as one event alone, and it retires nobody.
+pub fn is_notice(f: &str) -> bool {
+    NOTICES.contains(&f)
+}
+
+const NOTICES: [&str; 2] = ["renewed", "lapse"];
