@@ -15,12 +15,12 @@ enum Type {
     Texts,
     Truth,
     /// A whole number, as [`Value::as_whole`] reads it, from the first to the last.
-    Whole(i128, i128),
+    Whole(i64, u64),
 }
 
-const COUNT: Type = Type::Whole(0, u64::MAX as i128);
-const TOKEN: Type = Type::Whole(i64::MIN as i128, u64::MAX as i128);
-const FAULT: Type = Type::Whole(0, u32::MAX as i128);
+const COUNT: Type = Type::Whole(0, u64::MAX);
+const TOKEN: Type = Type::Whole(i64::MIN, u64::MAX);
+const FAULT: Type = Type::Whole(0, u32::MAX as u64);
 
 /// Operations on a lock, those on the resource, and notices once more: [`OF_LOCK`] and [`OF_NOTICE`] tell them apart.
 const OPERATIONS: [&str; 10] =
@@ -117,7 +117,10 @@ impl Vocabulary {
             if place == LOCK {
                 lock.get_or_insert(value);
             }
-            fields = fields.and_then(|()| FIELDS[place].1.check(row, FIELDS[place].0, value));
+            let (name, wanted) = &FIELDS[place];
+            if fields.is_ok() && !wanted.permits(value) {
+                fields = Err(wanted.refusal(row, name, value));
+            }
         }
         if is_invoke && lock.is_none_or(Value::is_null) {
             return Err(format!(
@@ -193,13 +196,16 @@ fn shown(value: Value<'_>) -> String {
 
 impl Type {
     fn check(self, row: Row<'_>, name: &str, value: Value<'_>) -> Result<(), String> {
-        if self.permits(value) {
-            return Ok(());
-        }
-        let found = shown(value);
-        Err(format!("the {name} of {} is {found}: it must be {}", row.f(), self.words()))
+        if self.permits(value) { Ok(()) } else { Err(self.refusal(row, name, value)) }
     }
 
+    #[cold]
+    fn refusal(self, row: Row<'_>, name: &str, value: Value<'_>) -> String {
+        let found = shown(value);
+        format!("the {name} of {} is {found}: it must be {}", row.f(), self.words())
+    }
+
+    #[inline]
     fn permits(self, value: Value<'_>) -> bool {
         value.is_null()
             || match self {
@@ -209,9 +215,12 @@ impl Type {
                     is_list && value.items().all(Value::is_text)
                 }
                 Type::Truth => value.as_bool().is_some(),
-                Type::Whole(first, last) => {
-                    value.as_whole().is_some_and(|whole| (first..=last).contains(&whole))
-                }
+                Type::Whole(first, last) => match value.as_i64() {
+                    Some(whole) => whole >= first && u64::try_from(whole).map_or(true, |whole| whole <= last),
+                    None => {
+                        value.as_whole().is_some_and(|whole| (first.into()..=last.into()).contains(&whole))
+                    }
+                },
             }
     }
 

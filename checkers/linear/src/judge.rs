@@ -1,5 +1,7 @@
 //! A verdict by whatever is fastest: a special checker where one is exact, a search for the rest.
 
+use std::cell::LazyCell;
+
 use crate::{
     engine::{self, Answer, Refutation, Witness},
     limits::{Guard, Limits},
@@ -23,7 +25,8 @@ pub fn judge<M: Model>(model: &M, ops: &[OpOf<M>], limits: &Limits) -> Answer {
     if ops.is_empty() {
         return Answer::Valid(Witness::default());
     }
-    let guard = Guard::new(limits);
+    // A history that one sweep judges needs none.
+    let guard = LazyCell::new(|| Guard::new(limits));
     let mut left = Vec::new();
     for part in model.partition(ops) {
         let is_tried = !model.sweeps() && guard.go_on();
@@ -34,7 +37,7 @@ pub fn judge<M: Model>(model: &M, ops: &[OpOf<M>], limits: &Limits) -> Answer {
         }
         match model.shortcut_of(ops, &part) {
             Some(Answer::Invalid(refutation)) => {
-                return Answer::Invalid(Box::new(locate(*refutation, part)));
+                return Answer::Invalid(locate(refutation, part));
             }
             Some(Answer::Valid(_)) => {}
             Some(Answer::Unknown(_)) | None => left.push(part),
@@ -52,17 +55,15 @@ pub(crate) fn reasoned<M: Model>(model: &M, ops: &[OpOf<M>], refutation: &Refuta
         return None;
     }
     match model.shortcut_of(ops, &refutation.part)? {
-        Answer::Invalid(reasoned) => Some(locate(*reasoned, refutation.part.clone())),
+        Answer::Invalid(reasoned) => Some(*locate(reasoned, refutation.part.clone())),
         Answer::Valid(_) | Answer::Unknown(_) => None,
     }
 }
 
 /// Positions in the part become positions in the history.
-fn locate(refutation: Refutation, part: Vec<u32>) -> Refutation {
-    Refutation {
-        op: part[refutation.op as usize],
-        with: refutation.with.iter().map(|&op| part[op as usize]).collect(),
-        part,
-        ..refutation
-    }
+fn locate(mut refutation: Box<Refutation>, part: Vec<u32>) -> Box<Refutation> {
+    refutation.op = part[refutation.op as usize];
+    refutation.with.iter_mut().for_each(|op| *op = part[*op as usize]);
+    refutation.part = part;
+    refutation
 }

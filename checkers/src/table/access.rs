@@ -1,6 +1,6 @@
 use std::num::NonZeroU32;
 
-use super::{At, LockTable, Without, fields::count};
+use super::{At, LockTable, Without};
 use history::{Outcome, Value};
 
 /// What accesses carry, by the place of its name here.
@@ -69,7 +69,7 @@ impl<'h> LockTable<'h> {
 
     /// The access' position in the resource's serial order, where its answer tells.
     pub fn seq_of(&self, access: &Access) -> Option<u64> {
-        if access.answered { self.field(access.end, SEQ).and_then(count) } else { None }
+        if access.answered { self.field(access.end, SEQ).and_then(Value::as_count) } else { None }
     }
 
     /// Why the access' client certainly held nothing.

@@ -1,6 +1,6 @@
 //! What the table needs of an event, read in one pass over its value.
 
-use history::{History, Row, Value, Words};
+use history::{History, Row, Words};
 
 /// What an operation of a client does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,17 +86,13 @@ impl Reader {
             match place {
                 0 => fields.lock = value.as_str(),
                 1 => fields.token = value.as_whole(),
-                2 => fields.ttl_ms = count(value),
-                3 => fields.asked_ns = count(value),
-                4 => fields.deadline_ns = count(value),
+                2 => fields.ttl_ms = value.as_count(),
+                3 => fields.asked_ns = value.as_count(),
+                4 => fields.deadline_ns = value.as_count(),
                 5 => fields.refused = value.as_bool() == Some(true),
                 _ => fields.leader = value.as_str(),
             }
         }
         fields
     }
-}
-
-pub(super) fn count(value: Value<'_>) -> Option<u64> {
-    value.as_whole().and_then(|whole| u64::try_from(whole).ok())
 }

@@ -4,19 +4,23 @@
 //! key of an event twice. Whatever else it meets, it gives up, and the general parser has the line from its
 //! beginning: that one alone decides what is an error.
 
+use super::scan;
 use crate::table::{Encoder, Head, Segment};
 use crate::{EventKind, Process};
 
 const DEPTH_MAX: u32 = 32;
+const DIGITS_MAX: usize = 18;
 
-/// Adds the event of this line and returns `true`, or leaves the segment as it was.
-pub(super) fn parse(text: &str, line: u64, segment: &mut Segment) -> bool {
+/// Adds the event of the line that this text begins with and returns how long the line is with its end, or leaves the
+/// segment as it was.
+pub(super) fn parse(text: &str, line: u64, segment: &mut Segment) -> Option<usize> {
     let mark = segment.mark();
-    let taken = event(&mut Text { text, at: 0 }, line, segment).is_some();
-    if !taken {
+    let mut text = Text { text, at: 0 };
+    let taken = event(&mut text, line, segment);
+    if taken.is_none() {
         segment.rewind(mark);
     }
-    taken
+    taken.map(|()| text.at)
 }
 
 #[derive(Clone, Copy)]
@@ -44,22 +48,48 @@ impl Field {
         (Field::Value, b"value\""),
         (Field::Error, b"error\""),
     ];
+}
 
-    /// The field whose name these bytes begin with, and the length of that with its quote.
-    fn at(bytes: &[u8; 8]) -> Option<(Field, usize)> {
-        let word = u64::from_le_bytes(*bytes);
-        for (field, name) in Field::ALL {
-            let mut padded = [0; 8];
-            padded[..name.len()].copy_from_slice(name);
-            let mask = u64::MAX >> (64 - 8 * name.len());
-            if word & mask == u64::from_le_bytes(padded) {
-                return Some((field, name.len()));
+/// How a field's name is told from a word.
+struct Known {
+    field: Field,
+    name: u64,
+    /// The bytes that the name has.
+    mask: u64,
+    /// With the quote.
+    length: usize,
+}
+
+impl Known {
+    /// In the order of [`Field::ALL`].
+    const ALL: [Known; Field::ALL.len()] = {
+        let mut all =
+            [const { Known { field: Field::Index, name: 0, mask: 0, length: 0 } }; Field::ALL.len()];
+        let mut place = 0;
+        while place < all.len() {
+            let (field, name) = Field::ALL[place];
+            let (mut word, mut at) = (0, name.len());
+            while at > 0 {
+                at -= 1;
+                word = word << 8 | name[at] as u64;
             }
+            let mask = u64::MAX >> (64 - 8 * name.len());
+            all[place] = Known { field, name: word, mask, length: name.len() };
+            place += 1;
         }
-        None
+        all
+    };
+
+    /// The place of the field whose name the word begins with. That which is expected is looked at first: nearly all lines
+    /// have their fields in one order.
+    fn find(word: u64, expected: usize) -> Option<usize> {
+        let is = |place: usize| word & Known::ALL[place].mask == Known::ALL[place].name;
+        let expected = expected % Known::ALL.len();
+        if is(expected) { Some(expected) } else { (0..Known::ALL.len()).find(|&place| is(place)) }
     }
 }
 
+/// From the beginning of a line to the end of its block. Nothing here goes beyond the line: its end is in no string.
 struct Text<'a> {
     text: &'a str,
     at: usize,
@@ -69,9 +99,10 @@ fn event(text: &mut Text<'_>, line: u64, segment: &mut Segment) -> Option<()> {
     let mark = segment.mark();
     let (mut index, mut time, mut process, mut kind, mut f, mut node) = (None, None, None, None, None, None);
     let (mut error, mut value) = (None, None);
+    let mut expected = 0;
     text.take(b'{')?;
     loop {
-        let again = match text.field()? {
+        let again = match text.field(&mut expected)? {
             Field::Index => index.replace(text.natural()?).is_some(),
             Field::Time => time.replace(text.natural()?).is_some(),
             Field::Process => process.replace(text.process()?).is_some(),
@@ -90,9 +121,7 @@ fn event(text: &mut Text<'_>, line: u64, segment: &mut Segment) -> Option<()> {
             _ => return None,
         }
     }
-    if text.at < text.text.len() {
-        return None;
-    }
+    text.line_end()?;
     let head = Head { line, index, time: Some(time?), process: process?, kind: kind?, f: f?, node, error };
     segment.push(mark, &head);
     Some(())
@@ -113,39 +142,56 @@ impl<'a> Text<'a> {
         (self.next()? == byte).then_some(())
     }
 
-    /// The key of an event's entry, with its colon.
-    fn field(&mut self) -> Option<Field> {
-        self.take(b'"')?;
-        let (field, length) = Field::at(self.text.as_bytes().get(self.at..)?.first_chunk()?)?;
-        self.at += length;
-        self.take(b':')?;
-        Some(field)
+    fn rest(&self) -> &'a [u8] {
+        &self.text.as_bytes()[self.at..]
+    }
+
+    fn line_end(&mut self) -> Option<()> {
+        self.at += match self.rest() {
+            [] => 0,
+            [b'\n', ..] | [b'\r'] => 1,
+            [b'\r', b'\n', ..] => 2,
+            _ => return None,
+        };
+        Some(())
+    }
+
+    /// The key of an event's entry, with its colon; `expected` is the place of the field that comes next as a rule.
+    fn field(&mut self, expected: &mut usize) -> Option<Field> {
+        let [b'"', name @ ..] = self.rest() else { return None };
+        let place = Known::find(scan::word(name), *expected)?;
+        *expected = place + 1;
+        let Known { field, length, .. } = Known::ALL[place];
+        let colon = *name.get(length)?;
+        self.at += length + 2;
+        (colon == b':').then_some(field)
     }
 
     fn string(&mut self) -> Option<&'a str> {
-        self.take(b'"')?;
-        let rest = &self.text.as_bytes()[self.at..];
-        let length = rest.iter().position(|&byte| matches!(byte, b'"' | b'\\' | 0..32))?;
-        let start = self.at;
-        self.at += length + 1;
+        let [b'"', rest @ ..] = self.rest() else { return None };
+        let length = scan::plain_length(rest)?;
+        let start = self.at + 1;
+        self.at = start + length + 1;
         if rest[length] == b'"' { self.text.get(start..start + length) } else { None }
     }
 
     /// A whole number of up to 18 digits.
     fn natural(&mut self) -> Option<u64> {
-        let rest = &self.text.as_bytes()[self.at..];
-        let (mut value, mut length) = (0, 0);
-        for digit in rest.iter().map(|byte| byte.wrapping_sub(b'0')).take_while(|&digit| digit < 10) {
-            value = value * 10 + u64::from(digit);
-            length += 1;
-            if length > 18 {
-                return None;
+        let rest = self.rest();
+        let word = scan::word(rest);
+        let (mut length, mut value) = scan::digits(word);
+        if length == 8 {
+            for digit in rest[8..].iter().map(|byte| byte.wrapping_sub(b'0')).take_while(|&digit| digit < 10)
+            {
+                // Of more digits than are taken it does not matter what number they make.
+                value = value.wrapping_mul(10).wrapping_add(digit.into());
+                length += 1;
             }
         }
         self.at += length;
-        let leading_zero = length > 1 && rest[0] == b'0';
+        let leading_zero = length > 1 && word as u8 == b'0';
         let more = matches!(self.peek(), Some(b'.' | b'e' | b'E'));
-        (length > 0 && !leading_zero && !more).then_some(value)
+        (length > 0 && length <= DIGITS_MAX && !leading_zero && !more).then_some(value)
     }
 
     fn process(&mut self) -> Option<Process> {
@@ -172,7 +218,7 @@ impl<'a> Text<'a> {
     fn value(&mut self, out: &mut Encoder<'_>, depth: u32) -> Option<()> {
         match self.peek()? {
             _ if depth > DEPTH_MAX => return None,
-            b'"' => out.string(self.string()?),
+            b'"' => self.text(out)?,
             b'{' => self.object(out, depth)?,
             b'[' => self.array(out, depth)?,
             b'n' => self.word("null").map(|()| out.null())?,
@@ -184,6 +230,16 @@ impl<'a> Text<'a> {
                 out.int(-(self.natural().filter(|&value| value != 0)? as i64));
             }
             _ => out.uint(self.natural()?),
+        }
+        Some(())
+    }
+
+    fn text(&mut self, out: &mut Encoder<'_>) -> Option<()> {
+        let start = self.at + 1;
+        let text = self.string()?;
+        match self.text.as_bytes()[start..].first_chunk() {
+            Some(bytes) if text.len() <= bytes.len() => out.brief(bytes, text.len()),
+            _ => out.string(text),
         }
         Some(())
     }

@@ -6,6 +6,7 @@
 mod event;
 mod fast;
 mod lenient;
+mod scan;
 mod value;
 
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -65,14 +66,15 @@ fn parse_block(block: &Block, segment: &mut Segment, notes: &mut Vec<String>) ->
     let mut rest = &block.bytes[..];
     let whole = std::str::from_utf8(rest).ok();
     while !rest.is_empty() {
+        let start = block.bytes.len() - rest.len();
+        if let Some(length) = whole.and_then(|whole| fast::parse(&whole[start..], line, segment)) {
+            rest = &rest[length..];
+            line += 1;
+            continue;
+        }
         let end = memchr::memchr(b'\n', rest);
         let text = &rest[..end.unwrap_or(rest.len())];
-        let start = block.bytes.len() - rest.len();
-        let length = text.strip_suffix(b"\r").unwrap_or(text).len();
-        let simple = whole.is_some_and(|whole| fast::parse(&whole[start..start + length], line, segment));
-        if simple {
-            // Nothing is left to do.
-        } else if let Err(error) = event::parse(text, line, segment) {
+        if let Err(error) = event::parse(text, line, segment) {
             if end.is_none() && serde_json::from_slice::<serde::de::IgnoredAny>(text).is_err() {
                 notes.push(format!("line {line} is torn and was dropped"));
                 return Ok(());

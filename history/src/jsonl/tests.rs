@@ -112,7 +112,7 @@ fn both(line: &str) -> [Option<Vec<Event>>; 2] {
         let names = SharedNames::default();
         let mut segment = Segment::new(&names);
         let parsed = match fast {
-            true => fast::parse(line, 1, &mut segment),
+            true => fast::parse(line, 1, &mut segment).inspect(|&end| assert_eq!(end, line.len())).is_some(),
             false => event::parse(line.as_bytes(), 1, &mut segment).is_ok(),
         };
         let mut history = History::default();
@@ -146,6 +146,30 @@ fn the_fast_parser_takes_ordinary_lines_and_leaves_odd_ones() {
     ] {
         assert_eq!(both(&line(odd))[0], None, "{odd}");
     }
+}
+
+#[test]
+fn the_fast_parser_goes_no_further_than_its_line() {
+    let line = r#"{"time":1,"process":0,"type":"ok","f":"x"}"#;
+    let taken = |end: &str| {
+        let mut segment = Segment::new(&SharedNames::default());
+        let length = fast::parse(&format!("{line}{end}"), 1, &mut segment)?;
+        Some((segment.len(), length - line.len()))
+    };
+    for (end, length) in [("", 0), ("\r", 1), ("\n", 1), ("\r\n", 2), ("\n\n", 1), ("\n{\"time\":", 1)] {
+        assert_eq!(taken(end), Some((1, length)), "{end:?}");
+    }
+    for odd in [" ", "\r\r", "\r{", "}", ",", "{", " \n", "\r\r\n"] {
+        assert_eq!(taken(odd), None, "{odd:?}");
+    }
+    let torn = |end: &str| {
+        fast::parse(
+            &format!("{}{end}", &line[..line.len() - 1]),
+            1,
+            &mut Segment::new(&SharedNames::default()),
+        )
+    };
+    assert_eq!((torn("\n}"), torn("\r\n}\n"), torn("")), (None, None, None));
 }
 
 proptest::proptest! {

@@ -96,6 +96,13 @@ impl Encoder<'_> {
         }
     }
 
+    /// The string that the bytes begin with, so long; they are copied as a whole, which costs less than to copy so many.
+    pub(crate) fn brief(&mut self, bytes: &[u8; 15], length: usize) {
+        let mut packed = [tag::SHORT_STRING | length as u8; 16];
+        packed[1..].copy_from_slice(bytes);
+        self.padded(packed, 1 + length);
+    }
+
     pub(crate) fn keyword(&mut self, name: &str) {
         self.text(tag::KEYWORD, name);
     }
@@ -203,11 +210,60 @@ impl Encoder<'_> {
         self.arena.extend_from_slice(text.as_bytes());
     }
 
-    fn varint(&mut self, mut value: u64) {
+    #[inline]
+    fn varint(&mut self, value: u64) {
+        if value < 128 { self.arena.push(value as u8) } else { self.wide_varint(value) }
+    }
+
+    fn wide_varint(&mut self, value: u64) {
+        if value >> 56 == 0 {
+            let (bytes, length) = spread(value);
+            self.padded(bytes, length);
+        } else {
+            self.long_varint(value);
+        }
+    }
+
+    fn long_varint(&mut self, mut value: u64) {
         while value >= 128 {
             self.arena.push(value as u8 | 128);
             value >>= 7;
         }
         self.arena.push(value as u8);
+    }
+
+    /// The first so many of the bytes.
+    fn padded<const N: usize>(&mut self, bytes: [u8; N], length: usize) {
+        let end = self.arena.len() + length;
+        self.arena.extend_from_slice(&bytes);
+        self.arena.truncate(end);
+    }
+}
+
+/// A number below 2⁵⁶ as a varint, and the length of that: its seven bits a byte are parted in three halvings.
+fn spread(value: u64) -> ([u8; 8], usize) {
+    let fours = value & 0x0fff_ffff | (value & 0x00ff_ffff_f000_0000) << 4;
+    let pairs = fours & 0x0000_3fff_0000_3fff | (fours & 0x0fff_c000_0fff_c000) << 2;
+    let ones = pairs & 0x007f_007f_007f_007f | (pairs & 0x3f80_3f80_3f80_3f80) << 1;
+    let last = (63 - (ones | 1).leading_zeros()) / 8;
+    let more = 0x8080_8080_8080_8080 & ((1 << (8 * last)) - 1);
+    ((ones | more).to_le_bytes(), last as usize + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::names::SharedNames;
+    use super::*;
+
+    #[test]
+    fn a_varint_is_the_same_whichever_way_it_is_written() {
+        let around = |power: u32| [(1_u64 << power) - 1, 1 << power, (1 << power) | 0x55];
+        for value in (0..64).flat_map(around).chain([u64::MAX, 0x0123_4567_89ab_cdef]) {
+            let mut names = NameCache::new(&SharedNames::default());
+            let (mut quick, mut slow) = (vec![7], vec![7]);
+            Encoder { arena: &mut quick, names: &mut names }.varint(value);
+            Encoder { arena: &mut slow, names: &mut names }.long_varint(value);
+            assert_eq!(quick, slow, "{value}");
+        }
     }
 }

@@ -99,6 +99,7 @@ impl NameCache {
     }
 
     /// What came lately, or else what is found.
+    #[inline]
     fn recall(&mut self, name: &str, find: impl FnOnce(&mut Self) -> Option<u32>) -> Option<u32> {
         let Some(short) = Short::new(name) else { return find(self) };
         let place = short.place();
@@ -119,6 +120,7 @@ impl NameCache {
 }
 
 impl Short {
+    #[inline]
     fn new(name: &str) -> Option<Short> {
         let (bytes, length) = (name.as_bytes(), name.len() as u32);
         Some(match bytes.len() {

@@ -159,6 +159,15 @@ impl<'h> Value<'h> {
         }
     }
 
+    /// A whole number from 0 to 2⁶⁴ − 1, in whatever spelling [`as_whole`](Value::as_whole) reads.
+    #[inline]
+    pub fn as_count(self) -> Option<u64> {
+        match self.as_i64() {
+            Some(value) => u64::try_from(value).ok(),
+            None => self.as_whole().and_then(|whole| u64::try_from(whole).ok()),
+        }
+    }
+
     /// Any number that the machine has, rounded if need be.
     pub fn as_f64(self) -> Option<f64> {
         match self.view() {
@@ -171,6 +180,9 @@ impl<'h> Value<'h> {
 
     /// The text of a string, keyword, symbol or character.
     pub fn as_str(self) -> Option<&'h str> {
+        if let first @ tag::SHORT_STRING..tag::SMALL_INT = self.bytes[0] {
+            return Some(utf8(&self.bytes[1..][..usize::from(first & 63)]));
+        }
         match self.view() {
             View::String(text) | View::Keyword(text) | View::Symbol(text) | View::Char(text) => Some(text),
             _ => None,
@@ -258,7 +270,7 @@ impl<'h> Value<'h> {
         match first {
             tag::SMALL_INT.. => rest,
             tag::SHORT_STRING.. => &rest[usize::from(first & 63)..],
-            tag::INT => varint(rest).1,
+            tag::INT => after_varint(rest),
             _ => self.skip_rare(),
         }
     }
@@ -283,6 +295,16 @@ impl<'h> Value<'h> {
             tag::SMALL_INT.. | tag::SHORT_STRING.. | tag::INT => self.skip(),
             _ => sized(rest).1,
         }
+    }
+
+    /// This as a key that is no number of a name, and what follows it.
+    #[cold]
+    fn as_key(self, code: u64) -> (Key<'h>, &'h [u8]) {
+        if code == key::VALUE {
+            return (Key::Value(self), self.skip());
+        }
+        let (text, rest) = sized(self.bytes);
+        (Key::Name(utf8(text)), rest)
     }
 
     /// The entries of an object, their keys as names' numbers where they have any; none for anything else.
@@ -355,20 +377,17 @@ impl<'h> Iterator for Entries<'h> {
 impl<'h> Iterator for CodedEntries<'h> {
     type Item = (Result<u32, Key<'h>>, Value<'h>);
 
-    #[inline]
+    // What it returns is large, and nearly all of it is not looked at where it is inlined.
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let (code, rest) = varint(self.rest.bytes);
         let (key, rest) = match code {
             key::END => return None,
-            key::INLINE => {
-                let (text, rest) = sized(rest);
-                (Err(Key::Name(utf8(text))), rest)
+            key::FIRST_NAME.. => (Ok((code - key::FIRST_NAME) as u32), rest),
+            _ => {
+                let (key, rest) = self.rest.from(rest).as_key(code);
+                (Err(key), rest)
             }
-            key::VALUE => {
-                let key = self.rest.from(rest);
-                (Err(Key::Value(key)), key.skip())
-            }
-            id => (Ok((id - key::FIRST_NAME) as u32), rest),
         };
         let value = self.rest.from(rest);
         self.rest = value.from(value.skip());
@@ -398,7 +417,42 @@ fn varint(bytes: &[u8]) -> (u64, &[u8]) {
     if bytes[0] < 128 { (u64::from(bytes[0]), &bytes[1..]) } else { long_varint(bytes) }
 }
 
+#[inline]
 fn long_varint(bytes: &[u8]) -> (u64, &[u8]) {
+    if let Some(chunk) = bytes.first_chunk() {
+        let word = u64::from_le_bytes(*chunk);
+        let ends = !word & HIGHS;
+        if ends != 0 {
+            return (gathered(word & (ends ^ (ends - 1))), &bytes[ends.trailing_zeros() as usize / 8 + 1..]);
+        }
+    }
+    longest_varint(bytes)
+}
+
+/// What follows a varint that nobody looks at.
+#[inline]
+fn after_varint(bytes: &[u8]) -> &[u8] {
+    match bytes.first_chunk().map(|chunk| !u64::from_le_bytes(*chunk) & HIGHS) {
+        Some(ends) if ends != 0 => &bytes[ends.trailing_zeros() as usize / 8 + 1..],
+        _ => longest_varint(bytes).1,
+    }
+}
+
+/// Of each byte of a varint, the bit that says whether more follow.
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// The number of a varint of up to eight bytes, above which there is nothing: its seven bits a byte are brought together
+/// by halves, as the encoder parts them.
+#[inline]
+fn gathered(word: u64) -> u64 {
+    let ones = word & !HIGHS;
+    let pairs = ones & 0x007f_007f_007f_007f | (ones & 0x7f00_7f00_7f00_7f00) >> 1;
+    let fours = pairs & 0x0000_3fff_0000_3fff | (pairs & 0x3fff_0000_3fff_0000) >> 2;
+    fours & 0x0fff_ffff | (fours & 0x0fff_ffff_0000_0000) >> 4
+}
+
+#[cold]
+fn longest_varint(bytes: &[u8]) -> (u64, &[u8]) {
     let mut value = 0;
     for (i, &byte) in bytes.iter().enumerate() {
         value |= u64::from(byte & 127) << (7 * i);
@@ -416,4 +470,29 @@ fn sized(bytes: &[u8]) -> (&[u8], &[u8]) {
 
 fn utf8(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("the encoder writes whole strings")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_varint_is_the_same_whichever_way_it_is_read() {
+        for bits in 7..64 {
+            for value in [1_u64 << bits, (1 << bits) | 0x2a, u64::MAX >> (63 - bits)] {
+                let (mut bytes, mut rest) = (Vec::new(), value);
+                while rest >= 128 {
+                    bytes.push(rest as u8 | 128);
+                    rest >>= 7;
+                }
+                bytes.push(rest as u8);
+                for behind in [&[][..], &[0], &[255; 9], &[1, 128, 255, 0, 7, 9, 128, 128]] {
+                    let packed = [&bytes, behind].concat();
+                    assert_eq!(long_varint(&packed), (value, behind));
+                    assert_eq!(longest_varint(&packed), (value, behind));
+                    assert_eq!(after_varint(&packed), behind);
+                }
+            }
+        }
+    }
 }

@@ -37,17 +37,22 @@ impl<const N: usize> Words<N> {
         value.coded_entries().filter_map(|(code, value)| Some((self.place(code)?, value)))
     }
 
+    #[inline]
     fn of(&self, id: u32) -> Option<usize> {
         self.places.get(id as usize).copied().filter(|&place| place != NONE).map(usize::from)
     }
 
+    #[inline]
     fn place(&self, code: Result<u32, Key<'_>>) -> Option<usize> {
         match code {
             Ok(id) => self.of(id),
-            Err(key) => {
-                let text = key.as_str()?;
-                self.words.iter().position(|&word| word == text)
-            }
+            Err(key) => self.place_of(key),
         }
+    }
+
+    #[cold]
+    fn place_of(&self, key: Key<'_>) -> Option<usize> {
+        let text = key.as_str()?;
+        self.words.iter().position(|&word| word == text)
     }
 }

@@ -20,11 +20,17 @@ const SHORT: Duration = Duration::from_millis(300);
 const NEW: Open = Open::New { timeout: Duration::from_secs(6) };
 
 pub fn server() -> Option<Server> {
-    let start = "printf 'tickTime=200\\ndataDir=/tmp/zk\\nclientPort=2181\\nadmin.enableServer=false\\n' > /tmp/zk.cfg \
-        && exec /opt/java/bin/java -XX:SharedArchiveFile=/opt/zookeeper/classes.jsa -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
+    server_with("")
+}
+
+fn server_with(more: &str) -> Option<Server> {
+    let configure = format!(
+        "printf 'tickTime=200\\ndataDir=/tmp/zk\\nclientPort=2181\\nadmin.enableServer=false\\n{more}' > /tmp/zk.cfg"
+    );
+    let run = "exec /opt/java/bin/java -XX:SharedArchiveFile=/opt/zookeeper/classes.jsa -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
         -Xmx256m -Dzookeeper.jmx.log4j.disable=true -Dzookeeper.forceSync=no -cp '/opt/zookeeper/lib/*' \
         org.apache.zookeeper.server.quorum.QuorumPeerMain /tmp/zk.cfg";
-    Server::start("fencepost/zookeeper:3.8.0", 2181, &["sh", "-c", start])
+    Server::start("fencepost/zookeeper:3.8.0", 2181, &["sh", "-c", &format!("{configure} && {run}")])
 }
 
 /// Waits until the server serves sessions.
@@ -107,10 +113,12 @@ fn pings_keep_a_session_and_silence_ends_it() {
 
 #[test]
 fn a_call_to_a_stopped_server_is_indeterminate_and_takes_effect_later() {
-    let Some(server) = server() else { return };
+    let Some(server) = server_with("maxSessionTimeout=120000\\n") else { return };
     on_node(async |env| {
         settle(&env, &server).await;
-        let zk = stores(&env).zookeeper(&server.endpoint, SHORT, NEW).await.unwrap();
+        // The session outlives the stop, however long a busy machine takes for it: else the call is refused.
+        let long = Open::New { timeout: Duration::from_secs(120) };
+        let zk = stores(&env).zookeeper(&server.endpoint, SHORT, long).await.unwrap();
         server.stop();
         assert_indeterminate(zk.create("/late", b"", CreateMode::Persistent).await);
         assert_definite(zk.exists("/late", false).await);

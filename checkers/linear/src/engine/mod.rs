@@ -20,6 +20,7 @@ mod small;
 mod snapshot;
 mod states;
 mod timeline;
+mod way;
 mod window;
 
 pub use answer::{Answer, Configuration, Refutation, Shortfall, Witness};

@@ -228,12 +228,15 @@ impl<'a, 'g, M: Model> Search<'a, 'g, M> {
             self.look_ahead_at_once();
         }
         let Some(lookahead) = &self.lookahead else { return true };
-        self.known_until.resize(self.states.len(), 0);
-        if self.window.event < self.known_until[self.state as usize] {
+        let known_until = self.known_until.get(self.state as usize);
+        if known_until.is_some_and(|&until| self.window.event < until) {
             return true;
         }
         match lookahead.look(self.states.get(self.state), self.window.event) {
-            Outlook::Keep { until } => self.known_until[self.state as usize] = until,
+            Outlook::Keep { until } => {
+                self.known_until.resize(self.states.len(), 0);
+                self.known_until[self.state as usize] = until;
+            }
             Outlook::Same(state) => self.state = self.states.number(state),
             Outlook::Hopeless => return false,
         }

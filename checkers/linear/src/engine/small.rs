@@ -29,7 +29,7 @@ const ROWS_AT_ONCE: usize = 7;
 const CONFIGURATIONS_MAX: usize = 16;
 
 /// In the table of states: the operation is not possible there, and nobody has asked yet.
-const ILLEGAL: u16 = u16::MAX;
+pub(super) const ILLEGAL: u16 = u16::MAX;
 const UNKNOWN: u16 = u16::MAX - 1;
 /// No node.
 const NONE: u16 = u16::MAX;
@@ -50,10 +50,10 @@ pub(crate) fn judge<M: Model>(
     }
 }
 
-struct Small<'a, M: Model, const W: usize> {
+pub(super) struct Small<'a, M: Model, const W: usize> {
     model: &'a M,
     ops: &'a [OpOf<M>],
-    layout: Layout<W>,
+    pub(super) layout: Layout<W>,
     states: Vec<M::State>,
     states_bytes: usize,
     /// By state and operation: the state after it.
@@ -178,12 +178,14 @@ impl<'a, M: Model, const W: usize> Small<'a, M, W> {
             Some(_) => {}
         }
         let Some(Some(lookahead)) = &self.lookahead else { return Some(state) };
-        self.known_until.resize(self.states.len(), 0);
-        if event < self.known_until[state as usize] {
+        if self.known_until.get(state as usize).is_some_and(|&until| event < until) {
             return Some(state);
         }
         match lookahead.look(&self.states[state as usize], event) {
-            Outlook::Keep { until } => self.known_until[state as usize] = until,
+            Outlook::Keep { until } => {
+                self.known_until.resize(self.states.len(), 0);
+                self.known_until[state as usize] = until;
+            }
             Outlook::Same(same) => return Some(self.number(same)),
             Outlook::Hopeless => return None,
         }
@@ -219,7 +221,12 @@ impl<'a, M: Model, const W: usize> Small<'a, M, W> {
                 self.frames.pop();
                 continue;
             };
-            let op = if tried.is_empty() { self.promising(first, taken, state, untried) } else { first };
+            let promising =
+                if tried.is_empty() { self.promising(taken, state, untried) } else { Some(first) };
+            let Some(op) = promising else {
+                self.frames.pop();
+                continue;
+            };
             self.frames.last_mut()?.untried = untried.without(op);
             let next = self.next(state, op);
             let is_idle = next == state && !self.layout.determinate.has(op);
@@ -229,19 +236,6 @@ impl<'a, M: Model, const W: usize> Small<'a, M, W> {
             self.frames.last_mut()?.tried = tried.with(op);
             return Some((taken.with(op), next));
         }
-    }
-
-    /// The first of what was not tried, but where the next to return cannot act yet the first after which it can.
-    fn promising(&mut self, first: u32, taken: Bits<W>, state: u16, untried: Bits<W>) -> u32 {
-        let returning = taken.first_missing();
-        if first == returning && self.next(state, first) != ILLEGAL {
-            return first;
-        }
-        let mut helpers = untried.iter().filter(|&op| {
-            let between = self.next(state, op);
-            between != ILLEGAL && self.next(between, returning) != ILLEGAL
-        });
-        helpers.next().unwrap_or(first)
     }
 
     /// Whether one that was tried in its place does as well: it returns earlier, or was invoked earlier if both may not
@@ -256,7 +250,7 @@ impl<'a, M: Model, const W: usize> Small<'a, M, W> {
     }
 
     #[inline]
-    fn next(&mut self, state: u16, op: u32) -> u16 {
+    pub(super) fn next(&mut self, state: u16, op: u32) -> u16 {
         match self.next[self.at(state, op)] {
             UNKNOWN => self.step(state, op),
             next => next,

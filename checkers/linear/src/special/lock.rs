@@ -213,15 +213,21 @@ struct Owners {
 }
 
 impl Owners {
+    #[inline]
     fn of(&mut self, owner: u32) -> &mut Owner {
+        if (owner as usize) < self.low.len() {
+            return &mut self.low[owner as usize];
+        }
+        self.meet(owner)
+    }
+
+    fn meet(&mut self, owner: u32) -> &mut Owner {
         const LOW_MAX: usize = 1 << 16;
         let unknown = Owner { busy_until: 0, depth: 0, core: NONE };
         if owner as usize >= LOW_MAX {
             return self.high.entry(owner).or_insert(unknown);
         }
-        if owner as usize >= self.low.len() {
-            self.low.resize(owner as usize + 1, unknown);
-        }
+        self.low.resize(owner as usize + 1, unknown);
         &mut self.low[owner as usize]
     }
 }

@@ -25,6 +25,9 @@ pub(super) fn edges<I, O>(ops: &[Op<I, O>]) -> Vec<(u64, Edge, u32)> {
     edges
 }
 
+/// So many operations are compared with each other, without a table.
+const FEW: usize = 16;
+
 pub(super) fn valid() -> Answer {
     Answer::Valid(Witness::default())
 }
@@ -40,7 +43,19 @@ pub(super) fn proved(op: u32, with: impl IntoIterator<Item = u32>, reason: &str)
 }
 
 fn refutation(op: u32, with: impl IntoIterator<Item = u32>, reason: &str) -> Refutation {
-    let mut seen = rustc_hash::FxHashSet::from_iter([op]);
-    let with = with.into_iter().filter(|&op| seen.insert(op)).collect();
+    let mut with: Vec<u32> = with.into_iter().collect();
+    if with.len() <= FEW {
+        let mut kept = 0;
+        for at in 0..with.len() {
+            if with[at] != op && !with[..kept].contains(&with[at]) {
+                with[kept] = with[at];
+                kept += 1;
+            }
+        }
+        with.truncate(kept);
+    } else {
+        let mut seen = rustc_hash::FxHashSet::from_iter([op]);
+        with.retain(|&op| seen.insert(op));
+    }
     Refutation { op, with, reason: Some(reason.to_string()), ..Refutation::default() }
 }

@@ -1,6 +1,6 @@
 //! The Docker engine: connection, facts about it, labels of what is ours.
 
-use std::{collections::HashMap, future::Future, io, time::Duration};
+use std::{collections::HashMap, future::Future, io, sync::Arc, time::Duration};
 
 use bollard::{
     API_DEFAULT_VERSION, ClientVersion, Docker,
@@ -10,6 +10,7 @@ use bollard::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{
     discover::{self, Endpoint, Meant},
@@ -36,6 +37,8 @@ pub struct Engine {
     pub facts: EngineFacts,
     /// Where it listens, and who says so.
     pub meant: Meant,
+    /// Containers that join or leave a network: see [`Engine::change_endpoint`].
+    endpoints: Arc<Semaphore>,
 }
 
 /// What a reader of a run needs to know about the engine. What it does not tell, or tells in a way of its own, is empty.
@@ -57,6 +60,10 @@ pub struct EngineFacts {
     pub processors: i64,
 }
 
+/// How many containers join or leave a network at once. Engines up to 24 count a network's endpoints in a shared object
+/// that is read back when an update meets another: with a third under way the first one's change is lost, and the network
+/// can never be removed (moby/libnetwork, endpoint_cnt.go, `atomicIncDecEpCnt`; moby/moby#42119). Two at once cost no time.
+const ENDPOINTS_AT_ONCE: usize = 2;
 /// Seconds that a request of the library may take: an engine that has much to do is slow.
 const TIMEOUT: u64 = 300;
 /// How long an engine may be silent; whatever else it does, it answers a ping at once.
@@ -65,6 +72,11 @@ const SILENCE: Duration = Duration::from_secs(8);
 const PING: Duration = Duration::from_secs(1);
 
 impl Engine {
+    /// To be held while a container is started or removed.
+    pub async fn change_endpoint(&self) -> SemaphorePermit<'_> {
+        self.endpoints.acquire().await.expect("it is never closed")
+    }
+
     /// Connects to the engine that the `docker` command would use.
     ///
     /// # Errors
@@ -119,7 +131,7 @@ impl Engine {
             architecture: text("Architecture"),
             processors: info["NCPU"].as_i64().unwrap_or_default(),
         };
-        Ok(Engine { docker, facts, meant })
+        Ok(Engine { docker, facts, meant, endpoints: Arc::new(Semaphore::new(ENDPOINTS_AT_ONCE)) })
     }
 
     /// What comes of requests that may take their time, as long as the engine answers others meanwhile.

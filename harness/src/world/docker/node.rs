@@ -98,11 +98,13 @@ impl Node {
             .map_err(|error| failed("attach to", error))?;
         let link = Link::open(spec.node, attached, ticks.clone(), loss.clone(), upward);
         let start = StartContainerOptionsBuilder::default().build();
+        let joins = engine.change_endpoint().await;
         engine
             .docker
             .start_container(&container, Some(start))
             .await
             .map_err(|error| failed("start", error))?;
+        drop(joins);
         Ok(Node { name: spec.node.to_string(), address: spec.address, link })
     }
 
@@ -161,6 +163,7 @@ fn body(spec: &NodeSpec<'_>) -> ContainerCreateBody {
 /// Removes a container with its anonymous volumes; one that is gone already is what was wanted.
 pub async fn remove(engine: &Engine, container: &str) -> Result<()> {
     let options = RemoveContainerOptionsBuilder::default().force(true).v(true).build();
+    let _leaves = engine.change_endpoint().await;
     match engine.docker.remove_container(container, Some(options)).await {
         Ok(()) => Ok(()),
         Err(bollard::errors::Error::DockerResponseServerError { status_code: 404 | 409, .. }) => Ok(()),
