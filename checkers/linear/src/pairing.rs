@@ -18,7 +18,7 @@ use crate::op::{FailMeans, Op, Return};
 /// let ops = pairing.finish();
 /// assert_eq!(ops.len(), 3);
 /// assert!(ops[2].is_info(), "what was never completed is indeterminate");
-/// # Ok::<(), crate::pairing::PairingError>(())
+/// # Ok::<(), linear::pairing::PairingError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Pairing<I, O> {
