@@ -13,18 +13,20 @@ use std::{
 
 use harness::{
     agent::protocol::{Command, Program, Tag},
+    engine::Engine,
     error::{Error, Result},
-    recorder::{HISTORY, Recorder},
+    own_ticks::OwnTicks,
+    recorder::Recorder,
+    store::HISTORY,
     world::{
         SHORT,
         docker::{
-            Engine, clean,
+            clean,
             layer::Layer,
             link::Upward,
             loss::Loss,
             network::Network,
             node::{Node, NodeSpec, OTHER_MEMORY},
-            ticks::OwnTicks,
         },
     },
 };

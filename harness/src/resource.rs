@@ -9,8 +9,7 @@ use tokio::{
 use workloads::{env::Env, real_env::RealEnv};
 
 use crate::{
-    agent::protocol::Tag,
-    client::write_line,
+    agent::{line::write_line, protocol::Tag},
     error::{Error, Result},
 };
 

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use harness::{images::stages, world::docker::Engine};
+use harness::{engine::Engine, images::stages};
 use support::{alone, docker, docker_says, run, skipped};
 
 /// An image of ours that others are built on.

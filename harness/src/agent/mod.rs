@@ -6,6 +6,7 @@
 
 mod commands;
 mod lease;
+pub mod line;
 mod memory;
 mod node;
 mod output;
@@ -19,12 +20,13 @@ use std::{io::BufRead, sync::Arc, time::Duration};
 
 use self::{
     lease::Lease,
+    line::write_line,
     node::Node,
     protocol::{Message, Request, Tag},
 };
 use workloads::real_env::monotonic_ns;
 
-use crate::{client::write_line, error::Result};
+use crate::error::Result;
 
 /// How long an agent lives without hearing from the harness, in milliseconds.
 pub const LEASE_MS: u64 = 30_000;
@@ -37,7 +39,7 @@ pub fn main(lease: Duration) -> Result<()> {
     say(&Message::Hello {
         version: env!("CARGO_PKG_VERSION").into(),
         now_ns: monotonic_ns(),
-        boot_id: crate::world::docker::boot_id(),
+        boot_id: boot_id(),
     });
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
@@ -78,4 +80,9 @@ fn serve(node: &Arc<Node>, request: Request) {
 
 fn say(message: &Message) {
     write_line(Tag::Agent, message);
+}
+
+/// Of the machine's kernel: another boot, another clock.
+pub fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_string()
 }

@@ -1,16 +1,16 @@
 //! Judging a history from a file, of whatever tool.
 
-mod assumed;
-mod cases;
 mod guess;
 mod initial;
 mod locks;
+mod meaning;
 pub mod model;
 mod outcome;
 mod progress;
 pub mod quantity;
 mod search;
 pub mod source;
+mod supervise;
 mod trial;
 pub mod watch;
 
@@ -19,14 +19,15 @@ use linear::{explain::Explanation, limits::Limit};
 use reports::run::RunData;
 
 pub use initial::parse as initial;
-pub use trial::Meaning;
+pub use meaning::Meaning;
 
 use crate::error::Result;
 use guess::{Guess, Subject};
 use model::ModelName;
 use outcome::{Outline, article};
 use search::{Found, Search};
-use watch::{Budget, Ended, Stage, Watch};
+use supervise::Ended;
+use watch::{Budget, Stage, Watch};
 
 /// What is to be judged, and how.
 #[derive(Clone, Debug)]
@@ -86,7 +87,7 @@ pub fn check_first(request: &Request, mut first: impl FnMut(&Checked)) -> Result
         first(&checked);
         certain = Some(checked);
     };
-    match watch::supervise(&request.budget, hear, move |watch, first| judged(&own, watch, first))? {
+    match supervise::supervise(&request.budget, hear, move |watch, first| judged(&own, watch, first))? {
         Ended::Finished(checked) => Ok(checked),
         Ended::Stopped(limit, stage) => Ok(match certain {
             Some(checked) => outcome::ended_early(checked, limit),
@@ -120,7 +121,7 @@ fn judged(request: &Request, watch: &Watch, first: &dyn Fn(Checked)) -> Result<C
         if request.model.is_none() {
             checked.notes.push(format!("judged as {}; --model names another", article(&found.subject)));
         }
-        assumed::tell(&mut checked, found.notes);
+        trial::assumed::tell(&mut checked, found.notes);
         checked
     };
     let Request { meaning, budget, .. } = request;

@@ -9,7 +9,7 @@ use linear::{
 };
 
 use super::{
-    trial::Meaning,
+    meaning::Meaning,
     watch::{Budget, Stage, Watch},
 };
 

@@ -12,8 +12,7 @@ use history::{self, History, ReadError, ReadOptions};
 use super::watch::{Budget, Stage, Watch};
 use crate::{
     error::{Error, Result},
-    recorder::{HISTORY, RESOURCE},
-    store::EXPERIMENT,
+    store::{EXPERIMENT, HISTORY, RESOURCE},
 };
 
 /// Standard input, on the command line.

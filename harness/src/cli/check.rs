@@ -20,8 +20,7 @@ use crate::{
     },
     error::{Error, Result},
     memory,
-    recorder::HISTORY,
-    store::RunFolder,
+    store::{HISTORY, RunFolder},
     stored,
 };
 

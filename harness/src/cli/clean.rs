@@ -2,8 +2,9 @@
 
 use super::{output, runtime};
 use crate::{
+    engine::Engine,
     error::{Result, exit},
-    world::docker::{Engine, clean},
+    world::docker::clean,
 };
 
 /// Removes leftovers of dead runs; those of living ones stay.

@@ -9,13 +9,13 @@ use sha2::{Digest, Sha256};
 
 use super::{RunArgs, junit, output};
 use crate::{
+    engine::hex,
     error::{Error, Result, exit},
     experiment::{Experiment, older},
     recorder::Recorder,
     run::{Files, Outcome, judge_history, write_history},
     store::{EXPERIMENT, RunFolder},
     stored::{self, RUN, VERDICT},
-    world::docker::hex,
 };
 
 /// A run that is over, and not yet judged.

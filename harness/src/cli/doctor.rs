@@ -4,12 +4,11 @@ use std::path::Path;
 
 use super::{output, runtime};
 use crate::{
+    catalog::CATALOG,
+    engine::Engine,
     error::{Result, exit},
-    images::{
-        build::{self, State},
-        catalog::CATALOG,
-    },
-    world::docker::{Engine, clean},
+    images::build::{self, State},
+    world::docker::clean,
 };
 
 /// One thing that was looked at.

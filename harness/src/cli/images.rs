@@ -5,12 +5,10 @@ use tabled::{builder::Builder, settings::Style};
 
 use super::{ImagesArgs, output, runtime};
 use crate::{
+    catalog::{CATALOG, Image},
+    engine::Engine,
     error::{Error, Result, exit},
-    images::{
-        build::{self, State},
-        catalog::{CATALOG, Image},
-    },
-    world::docker::Engine,
+    images::build::{self, State},
 };
 
 /// Lists the images, or builds those that were asked for.

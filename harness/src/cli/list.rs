@@ -12,8 +12,8 @@ use workloads::recipes::{self, RecipeInfo};
 
 use super::output;
 use crate::{
+    catalog,
     error::{Result, exit},
-    images::catalog,
     recipe_table::in_order,
     systems,
 };

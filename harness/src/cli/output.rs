@@ -11,14 +11,15 @@ use reports::{judgement::Judgement, messages::Message, run::RunData, table};
 use serde_json::{Map, Value};
 
 use crate::{
+    engine::Engine,
     error::{Error, Result, exit},
     experiment::{Experiment, On},
     pressure,
     run::Judged,
     shell,
-    store::{EXPERIMENT, RunFolder},
+    store::{EXPERIMENT, MESSAGES, RunFolder},
     tell,
-    world::{Nodes, docker::Engine},
+    world::Nodes,
 };
 
 /// The first lines: where, what, with which seed and faults. On stderr.
@@ -123,7 +124,7 @@ pub fn run_data(
         repeat: repeat.to_string(),
         paths: vec![
             ("report".into(), path("report.html")),
-            ("history".into(), path(crate::recorder::HISTORY)),
+            ("history".into(), path(crate::store::HISTORY)),
             ("run".into(), folder.path().display().to_string()),
         ],
     }
@@ -131,7 +132,7 @@ pub fn run_data(
 
 /// What a simulated run left beside its history; nothing where it was not recorded.
 fn messages(folder: &RunFolder) -> Vec<Message> {
-    let text = folder.read(super::simulate::MESSAGES).unwrap_or_default();
+    let text = folder.read(MESSAGES).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 

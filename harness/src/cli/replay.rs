@@ -15,9 +15,8 @@ use crate::{
     error::{Error, Result, exit},
     experiment::{Expectation, Experiment, Flags, On, older},
     input,
-    recorder::HISTORY,
     run::{Silent, Stop},
-    store::{EXPERIMENT, RunFolder},
+    store::{EXPERIMENT, HISTORY, RunFolder},
     stored::{self, RUN, VERDICT},
 };
 

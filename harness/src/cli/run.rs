@@ -10,6 +10,7 @@ use super::{
     interrupt, junit, output, runtime, simulate,
 };
 use crate::{
+    engine::Engine,
     error::Result,
     experiment::{Experiment, Flags, On},
     recorder::Recorder,
@@ -17,7 +18,7 @@ use crate::{
     store::RunFolder,
     world::{
         World,
-        docker::{DockerWorld, Engine, binary::NodeBinary, clean},
+        docker::{DockerWorld, binary::NodeBinary, clean},
     },
 };
 

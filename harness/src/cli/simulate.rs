@@ -15,11 +15,8 @@ use crate::{
     experiment::Experiment,
     recorder::Recorder,
     run::{Progress, Silent, Stop, progress::Shown},
-    store::RunFolder,
+    store::{MESSAGES, RunFolder},
 };
-
-/// What was sent, beside the history.
-pub const MESSAGES: &str = "messages.jsonl";
 
 /// Runs the experiment, which was resolved for it, in the simulation and returns the exit code that its verdict asks for.
 pub fn main(args: &RunArgs, experiment: Experiment) -> Result<u8> {

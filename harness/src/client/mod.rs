@@ -1,6 +1,6 @@
 //! The process that a client node runs: a workload's loop, its events as lines on stdout, its phases as lines on stdin.
 
-use std::{io::Write, rc::Rc};
+use std::rc::Rc;
 
 use history::{Event, EventKind, Process};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use workloads::{
 };
 
 use crate::{
-    agent::protocol::Tag,
+    agent::{line::write_line, protocol::Tag},
     error::{Error, Result},
 };
 
@@ -97,22 +97,4 @@ impl EventSink for Lines {
     fn record(&self, event: Event) {
         write_line(Tag::Event, &event);
     }
-}
-
-/// One tagged line on stdout, in one write. Without a reader there is nothing left to do but end.
-pub fn write_line(tag: Tag, content: &impl Serialize) {
-    let mut line = vec![tag.byte()];
-    let written = serde_json::to_writer(&mut line, content).map_err(std::io::Error::from).and_then(|()| {
-        line.push(b'\n');
-        rustix_write_all(&line)
-    });
-    if written.is_err() {
-        std::process::exit(0);
-    }
-}
-
-fn rustix_write_all(line: &[u8]) -> std::io::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(line)?;
-    stdout.flush()
 }

@@ -10,7 +10,7 @@ use toml::Spanned;
 use workloads::recipes;
 
 use super::file::Source;
-use crate::{error::Result, input, recorder::HISTORY};
+use crate::{error::Result, input, store::HISTORY};
 
 /// The format in which experiments and runs are saved. In 1, plain names stood for clients that look at their clocks,
 /// where there were such.

@@ -6,10 +6,11 @@ use bollard::query_parameters::BuildImageOptionsBuilder;
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
 
-use super::{base, catalog::Image, stages};
+use super::{base, stages};
+use crate::catalog::Image;
 use crate::{
+    engine::{Engine, hex},
     error::{Error, Result},
-    world::docker::{Engine, hex},
 };
 
 /// On built images: the digest of what they were built from.
@@ -95,7 +96,7 @@ async fn build(engine: &Engine, image: &Image) -> Result<()> {
                 log.push_str(&step.stream.unwrap_or_default());
                 step.error_detail.and_then(|detail| detail.message)
             }
-            Err(error) => Some(crate::world::docker::explain(&error)),
+            Err(error) => Some(crate::engine::explain(&error)),
         };
         if failure.is_some() {
             break;

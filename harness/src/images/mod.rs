@@ -2,17 +2,16 @@
 
 pub mod base;
 pub mod build;
-pub mod catalog;
 pub mod stages;
 
 use bollard::query_parameters::CreateImageOptionsBuilder;
 use futures_util::TryStreamExt;
 
-use self::catalog::LayoutEntry;
 use crate::{
+    catalog::{self, LayoutEntry},
+    engine::{Engine, explain},
     error::{Error, Result},
     systems::Family,
-    world::docker::{Engine, explain},
 };
 
 /// An image that is in the engine, and how to start its server.

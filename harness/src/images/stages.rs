@@ -2,7 +2,7 @@
 
 use bollard::query_parameters::RemoveImageOptionsBuilder;
 
-use crate::world::docker::Engine;
+use crate::engine::Engine;
 
 /// Removes what the build that wrote this log made and its image does not stand on. Steps that were there before it
 /// (`Using cache`) may be anybody's and stay.

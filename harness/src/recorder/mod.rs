@@ -10,12 +10,10 @@ use serde_json::{Value, json};
 
 pub use self::live::{Counts, Live};
 use self::log::Log;
-use crate::error::Result;
-
-/// Name of the history's file in a run's folder.
-pub const HISTORY: &str = "history.jsonl";
-/// Name of the resource's log in a run's folder.
-pub const RESOURCE: &str = "resource.jsonl";
+use crate::{
+    error::Result,
+    store::{HISTORY, RESOURCE},
+};
 
 /// Lines that are in no file.
 #[derive(Clone, Debug, Default)]

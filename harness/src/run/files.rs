@@ -11,8 +11,8 @@ use history::{self, History, ReadError, ReadOptions, ResourceEntry};
 use crate::{
     error::{Error, Result},
     input, memory,
-    recorder::{HISTORY, RESOURCE, Unwritten},
-    store::RunFolder,
+    recorder::Unwritten,
+    store::{HISTORY, RESOURCE, RunFolder},
 };
 
 /// What a run recorded.

@@ -16,13 +16,19 @@ use sha2::{Digest, Sha256};
 use self::claim::Claim;
 pub use self::latest::LATEST;
 use crate::{
+    engine::hex,
     error::{Error, Result},
-    input,
-    world::docker::{self, hex},
+    input, owner,
 };
 
 /// What was run, in a run's folder.
 pub const EXPERIMENT: &str = "experiment.toml";
+/// Name of the history's file in a run's folder.
+pub const HISTORY: &str = "history.jsonl";
+/// Name of the resource's log in a run's folder.
+pub const RESOURCE: &str = "resource.jsonl";
+/// What was sent, beside the history.
+pub const MESSAGES: &str = "messages.jsonl";
 
 /// The folder of one run. Only the run itself, which made it, writes into it.
 #[derive(Clone, Debug)]
@@ -83,7 +89,7 @@ impl RunFolder {
     pub fn open(what: &str) -> Result<RunFolder> {
         let given = Path::new(what);
         let path = if given.is_file() { given.parent().unwrap_or(given) } else { given };
-        let is_run = path.join(EXPERIMENT).is_file() && path.join(crate::recorder::HISTORY).is_file();
+        let is_run = path.join(EXPERIMENT).is_file() && path.join(HISTORY).is_file();
         if is_run {
             return Ok(RunFolder { path: latest::followed(path), claim: None });
         }
@@ -106,7 +112,7 @@ impl RunFolder {
     /// number: one engine serves them all.
     pub fn run_name(&self) -> String {
         let stamp = self.path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-        let owner = hex(&Sha256::digest(docker::this_process()));
+        let owner = hex(&Sha256::digest(owner::this_process()));
         format!("{stamp}-{}-{}", &owner[..6], std::process::id())
     }
 

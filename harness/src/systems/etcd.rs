@@ -1,7 +1,7 @@
 //! etcd: a cluster of one to seven members.
 
 use super::{DATA, Family, Member, ServerPlan, Setting, System, programs};
-use crate::images::catalog::LayoutEntry;
+use crate::catalog::LayoutEntry;
 
 /// etcd.
 pub static ETCD: System = System {

@@ -7,7 +7,7 @@ mod zookeeper;
 
 use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
 
-use crate::{agent::protocol::Program, images::catalog::LayoutEntry};
+use crate::{agent::protocol::Program, catalog::LayoutEntry};
 
 /// One server of a run, before it exists.
 #[derive(Clone, Debug)]

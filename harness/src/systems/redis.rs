@@ -1,7 +1,7 @@
 //! Redis: one server, or several that know nothing of each other.
 
 use super::{DATA, Family, ServerPlan, Setting, System, programs};
-use crate::images::catalog::LayoutEntry;
+use crate::catalog::LayoutEntry;
 
 pub(super) const PERSISTENCE: Setting = Setting {
     name: "persistence",

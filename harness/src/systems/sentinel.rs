@@ -5,7 +5,7 @@
 //! find out.
 
 use super::{DATA, Family, Member, ServerPlan, Setting, System, programs, redis::PERSISTENCE};
-use crate::images::catalog::LayoutEntry;
+use crate::catalog::LayoutEntry;
 
 /// What the servers are called among sentinels, as in every example of Redis' own.
 pub const NAME: &str = "mymaster";

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{DATA, Family, Member, ServerPlan, Setting, System, programs};
-use crate::images::catalog::LayoutEntry;
+use crate::catalog::LayoutEntry;
 
 /// ZooKeeper.
 pub static ZOOKEEPER: System = System {

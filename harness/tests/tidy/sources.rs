@@ -42,8 +42,6 @@ pub struct Source {
     pub module: Vec<String>,
     /// How long it is.
     pub lines: usize,
-    /// What it says.
-    pub text: String,
     /// What it says, parsed.
     pub file: syn::File,
 }
@@ -67,7 +65,6 @@ pub fn of(room: &Room) -> Vec<Source> {
             path: format!("{}/src/{}", room.folder, within.display()),
             module: module(within),
             lines: text.lines().count(),
-            text,
             file,
         });
     });
@@ -89,11 +86,20 @@ pub fn visit(folder: &Path, look: &mut impl FnMut(&Path)) {
 }
 
 fn module(path: &Path) -> Vec<String> {
-    let mut names: Vec<_> = path.with_extension("").iter().map(|name| name.to_string_lossy().into()).collect();
+    let mut names: Vec<_> =
+        path.with_extension("").iter().map(|name| name.to_string_lossy().into()).collect();
     if names.last().is_some_and(|last: &String| ["mod", "lib", "main"].contains(&last.as_str())) {
         names.pop();
     }
     names
+}
+
+/// Whether what bears these attributes is for tests alone.
+pub fn is_test(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute.parse_args::<syn::Path>().is_ok_and(|path| path.is_ident("test"))
+    })
 }
 
 /// Every path that a file names outside its unit tests, with `use` trees taken apart: `crate`, `world`, `World`.
@@ -110,11 +116,7 @@ struct Paths {
 
 impl<'ast> Visit<'ast> for Paths {
     fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
-        let is_test = module.attrs.iter().any(|attribute| {
-            attribute.path().is_ident("cfg")
-                && attribute.parse_args::<syn::Path>().is_ok_and(|path| path.is_ident("test"))
-        });
-        if !is_test {
+        if !is_test(&module.attrs) {
             syn::visit::visit_item_mod(self, module);
         }
     }

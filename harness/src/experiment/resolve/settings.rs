@@ -10,9 +10,9 @@ use workloads::recipes::RecipeInfo;
 
 use super::{Flags, Place};
 use crate::{
+    catalog,
     error::{Error, Result},
     experiment::ExperimentFile,
-    images::catalog,
     systems::System,
 };
 

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 
 use super::{
-    discover::Endpoint,
-    engine::{Engine, LABEL_OWNER, LABEL_RUN},
     layer,
     network::{self, Found},
-    node, owner,
+    node,
 };
+use crate::engine::{Engine, LABEL_OWNER, LABEL_RUN, discover::Endpoint};
 use crate::error::{Error, Result};
+use crate::owner;
 
 /// From one look to the next.
 const LOOK: Duration = Duration::from_millis(100);

@@ -12,7 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Engine, clean};
+use super::clean;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 
 /// How long nothing of the run must have come up: a create that was under way when the harness died takes a while.

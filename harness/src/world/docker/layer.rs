@@ -8,11 +8,12 @@ use bollard::query_parameters::{
 use futures_util::TryStreamExt;
 use sha2::{Digest, Sha256};
 
-use super::{
-    binary,
-    engine::{Engine, LABEL_MADE_FROM, explain},
+use super::binary;
+use crate::engine::{Engine, LABEL_MADE_FROM, explain};
+use crate::{
+    engine::hex,
+    error::{Error, Result},
 };
-use crate::error::{Error, Result};
 
 /// The repository name of node images.
 pub const REPOSITORY: &str = "fencepost/node";
@@ -103,9 +104,4 @@ pub async fn remove_unused(engine: &Engine, keep: &[String]) -> Result<usize> {
         }
     }
     Ok(removed)
-}
-
-/// Lower-case hexadecimal.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -16,11 +16,12 @@ use tokio::{
     sync::{Mutex, oneshot},
 };
 
-use super::{engine::explain, loss::Loss, ticks::OwnTicks};
+use super::loss::Loss;
 use crate::{
     agent::protocol::{Command, Message, Request, Tag},
     ticker::Stall,
 };
+use crate::{engine::explain, own_ticks::OwnTicks};
 
 /// A reply's content and when it was done, on the nodes' monotonic clock.
 #[derive(Clone)]

@@ -5,7 +5,7 @@ use std::{cell::RefCell, future::Future, rc::Rc};
 use bollard::{errors::Error as DockerError, query_parameters::InspectContainerOptions};
 use tokio::sync::Notify;
 
-use super::engine::{Engine, explain};
+use crate::engine::{Engine, explain};
 use crate::world::SHORT;
 
 /// Whether the connection to the engine is lost, shared by everything that uses it.

@@ -3,11 +3,8 @@
 pub mod binary;
 pub mod clean;
 mod clock;
-mod discover;
 mod ends;
-mod engine;
 mod faults;
-mod http;
 pub mod keeper;
 pub mod layer;
 pub mod link;
@@ -15,10 +12,9 @@ mod log;
 pub mod loss;
 pub mod network;
 pub mod node;
-mod owner;
+
 mod preflight;
 mod provision;
-pub mod ticks;
 mod watch;
 
 use std::{
@@ -33,20 +29,15 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use workloads::{env::Env, workload::Phase};
 
-use self::{
-    clock::RunClock, ends::FirstEnd, keeper::Keeper, log::Log, loss::Loss, node::Node, ticks::OwnTicks,
-};
-pub use self::{
-    engine::{Engine, EngineFacts, explain},
-    layer::hex,
-    owner::{boot_id, this_process},
-};
+use self::{clock::RunClock, ends::FirstEnd, keeper::Keeper, log::Log, loss::Loss, node::Node};
 use super::{Applied, Healed, Injection, Nodes, SHORT, World, WorldEvent, WorldSink};
 use crate::{
     agent::protocol::Command,
     client::Start,
+    engine::Engine,
     error::{Error, Result},
     experiment::Experiment,
+    own_ticks::OwnTicks,
     probe::Probe,
     systems::{Family, ServerPlan},
 };

@@ -7,11 +7,9 @@ use bollard::{
     query_parameters::ListNetworksOptionsBuilder,
 };
 
-use super::{
-    engine::{Engine, LABEL_OWNER, LABEL_RUN, explain},
-    owner,
-};
+use crate::engine::{Engine, LABEL_OWNER, LABEL_RUN, explain};
 use crate::error::{Error, Result};
+use crate::owner;
 
 /// 198.18.0.0/15 is set aside for test beds (RFC 2544): 512 networks of /24 that clash with nobody's LAN or VPN.
 const SUBNETS: u32 = 512;

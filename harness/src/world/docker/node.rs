@@ -14,17 +14,19 @@ use bollard::{
 };
 
 use super::{
-    engine::{Engine, LABEL_NODE, LABEL_OWNER, LABEL_RUN, explain},
     link::{Done, Link, Upward},
     loss::Loss,
-    owner,
-    ticks::OwnTicks,
 };
+use crate::owner;
 use crate::{
     agent::protocol::Command,
     error::{Error, Result},
     systems::DATA,
     world::SHORT,
+};
+use crate::{
+    engine::{Engine, LABEL_NODE, LABEL_OWNER, LABEL_RUN, explain},
+    own_ticks::OwnTicks,
 };
 
 /// What a container is made of.

@@ -7,7 +7,7 @@ use serde_json::json;
 use workloads::{api::Endpoint, real_env::monotonic_ns};
 
 use super::{
-    DockerWorld, boot_id,
+    DockerWorld,
     layer::Layer,
     link::{Done, Upward},
     loss,
@@ -15,7 +15,10 @@ use super::{
     node::{self, Node, NodeSpec, OTHER_MEMORY, SERVER_MEMORY},
 };
 use crate::{
-    agent::protocol::{Command, Message, Program, Tag},
+    agent::{
+        self,
+        protocol::{Command, Message, Program, Tag},
+    },
     client::Start,
     error::{Error, Result},
     experiment::Experiment,
@@ -188,7 +191,7 @@ impl DockerWorld {
         if version != env!("CARGO_PKG_VERSION") {
             return Err(Error::Harness(format!("{node} runs version {version} of the agent")));
         }
-        if *theirs != boot_id() {
+        if *theirs != agent::boot_id() {
             self.clock.set_ahead_ns(*now_ns as i64 - monotonic_ns() as i64);
         }
         Ok(())

@@ -15,7 +15,7 @@ use rustix::{
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::layer::hex;
+use super::hex;
 
 /// The engine's own socket, where nothing else is said.
 const DEFAULT_SOCKET: &str = "/var/run/docker.sock";

@@ -17,7 +17,10 @@ use linear::{
     models::{Keyed, Register},
 };
 
-use super::{assumed, initial, search::Found, trial::Trial, watch::Stage};
+use super::{
+    super::{initial, search::Found, watch::Stage},
+    Trial, assumed,
+};
 
 /// A model and operations.
 pub struct Case<M: Model> {

@@ -1,5 +1,8 @@
 //! The Docker engine: connection, facts about it, labels of what is ours.
 
+pub mod discover;
+pub mod http;
+
 use std::{collections::HashMap, future::Future, io, sync::Arc, time::Duration};
 
 use bollard::{
@@ -12,12 +15,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::{
-    discover::{self, Endpoint, Meant},
-    http::{self, Silence},
-    ticks::OwnTicks,
+use self::{
+    discover::{Endpoint, Meant},
+    http::Silence,
 };
 use crate::error::{Error, Result};
+use crate::own_ticks::OwnTicks;
 
 /// Every container, network and image that we make carries this label; nothing without it is ever touched.
 pub const LABEL_RUN: &str = "fencepost.run";
@@ -307,6 +310,11 @@ pub fn explain(error: &bollard::errors::Error) -> String {
             innermost.downcast_ref().map_or_else(|| innermost.to_string(), plainly)
         }
     }
+}
+
+/// Lower-case hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

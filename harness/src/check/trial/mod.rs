@@ -1,18 +1,19 @@
 //! Linearizability: a history against a model.
 
+pub mod assumed;
+mod cases;
+
 use std::time::Instant;
 
 use history::{names::REGISTER, verdict::Verdict};
 use linear::{
-    convert::{self, Datum, LockValue, Naming, NilRead, Reading, Registers, Unfit},
+    convert::{self, Datum, LockValue, Naming, Reading, Registers, Unfit},
     model::{Model, OpOf},
     models::{Counter, FifoQueue, KeyValue, Keyed, Lock, Register, Semaphore, Set},
-    op::FailMeans,
 };
 
+use self::cases::{BRIEF, Case, Depth};
 use super::{
-    assumed,
-    cases::{BRIEF, Case, Depth},
     initial,
     model::ModelName,
     outcome::article,
@@ -20,19 +21,6 @@ use super::{
     watch::Stage,
 };
 use crate::error::{Error, Result};
-
-/// What may be said on the command line about the meaning of a history.
-#[derive(Clone, Debug, Default)]
-pub struct Meaning {
-    /// What a failed compare-and-set, acquire, release or dequeue says; else nothing.
-    pub failed: Option<FailMeans>,
-    /// What a read of `nil` says; else nothing.
-    pub nil_read: Option<NilRead>,
-    /// What registers start with; else whatever makes the history linearizable.
-    pub initial: Option<Datum>,
-    /// What the values of acquires and releases are; else what they certainly are.
-    pub lock_value: Option<LockValue>,
-}
 
 /// One way to read a history, and how much is wanted of it.
 #[derive(Clone)]

@@ -66,7 +66,7 @@ pub struct LayoutEntry {
 
 /// The catalog that this binary was built with.
 pub static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../../images/catalog.toml")).expect("a test reads the embedded catalog")
+    toml::from_str(include_str!("../../images/catalog.toml")).expect("a test reads the embedded catalog")
 });
 
 /// Versions of a system's images, the default first.
@@ -110,7 +110,7 @@ mod tests {
                 "{}",
                 image.tag
             );
-            assert!(super::super::build::dockerfile(&image.dockerfile).is_some(), "{}", image.dockerfile);
+            assert!(crate::images::build::dockerfile(&image.dockerfile).is_some(), "{}", image.dockerfile);
         }
     }
 }

@@ -11,7 +11,10 @@ use linear::{
 };
 use serde_json::json;
 
-use super::{Checked, model::ModelName, outcome::LINEARIZABILITY, search::Found, trial::Trial};
+use super::{
+    super::{Checked, model::ModelName, outcome::LINEARIZABILITY, search::Found},
+    Trial,
+};
 
 /// In words.
 pub const VALUES: &str = "the values of acquire and release";

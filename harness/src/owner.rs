@@ -7,11 +7,13 @@ use rustix::{
     process::{Pid, test_kill_process},
 };
 
+use crate::agent;
+
 /// `host/boot/pid/start/namespace` of this process.
 pub fn this_process() -> String {
     let Stat { pid, start, .. } = Stat::of("self").unwrap_or_default();
     let namespace = own_namespace().unwrap_or_default();
-    format!("{}/{}/{pid}/{start}/{namespace}", hostname(), boot_id())
+    format!("{}/{}/{pid}/{start}/{namespace}", hostname(), agent::boot_id())
 }
 
 /// What a label says. Labels of older builds name no namespace.
@@ -40,7 +42,7 @@ impl<'a> Owner<'a> {
 /// another machine, or among processes that cannot be seen from here, may live: not ours to say.
 pub fn is_gone(label: &str, made: Option<i64>) -> bool {
     let Some(owner) = Owner::of(label) else { return false };
-    if owner.boot != boot_id() {
+    if owner.boot != agent::boot_id() {
         // Machines may have one name; what was made since ours was started is not of its life before.
         let is_older = made.is_none_or(|made| started().is_some_and(|started| made < started));
         return owner.host == hostname() && is_older;
@@ -57,14 +59,11 @@ pub fn is_gone(label: &str, made: Option<i64>) -> bool {
 pub fn is_out_of_sight(label: &str, made: Option<i64>) -> bool {
     let own = own_namespace();
     let is_seen = |owner: Owner<'_>| {
-        owner.boot == boot_id() && own.is_some() && (owner.namespace == own || own == Some(FIRST_NAMESPACE))
+        owner.boot == agent::boot_id()
+            && own.is_some()
+            && (owner.namespace == own || own == Some(FIRST_NAMESPACE))
     };
     !is_gone(label, made) && !Owner::of(label).is_some_and(is_seen)
-}
-
-/// Changes with each boot of the kernel; containers of one machine share it.
-pub fn boot_id() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_string()
 }
 
 /// When this machine was started, in seconds since 1970.
