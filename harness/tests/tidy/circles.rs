@@ -51,6 +51,7 @@ fn a_circle_is_found() {
         path: path.into(),
         module: path.split('/').map(Into::into).collect(),
         lines: 1,
+        text: text.into(),
         file: syn::parse_file(text).expect("Rust"),
     };
     let sources = [

@@ -42,7 +42,9 @@ pub struct Source {
     pub module: Vec<String>,
     /// How long it is.
     pub lines: usize,
-    /// What it says, parsed.
+    /// What it says.
+    pub text: String,
+    /// The same, parsed.
     pub file: syn::File,
 }
 
@@ -65,6 +67,7 @@ pub fn of(room: &Room) -> Vec<Source> {
             path: format!("{}/src/{}", room.folder, within.display()),
             module: module(within),
             lines: text.lines().count(),
+            text,
             file,
         });
     });

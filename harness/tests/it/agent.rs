@@ -1,7 +1,5 @@
 //! What an agent does when something goes wrong: it says so, leaves nothing behind, and can be asked again.
 
-mod support;
-
 use std::{
     fs,
     os::unix::process::CommandExt,
@@ -10,12 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Value, json};
-use support::{
+use crate::support::{
     agent::{Agent, start, start_with},
     fencepost, skipped,
 };
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 
 const KILL: &str = "\"kill\"";
 const PAUSE: &str = "\"pause\"";

@@ -1,11 +1,9 @@
 //! What README and `fencepost list` tell of recipes is what their tables say.
 
-mod support;
-
 use std::{collections::BTreeSet, fs, path::Path};
 
+use crate::support::{fencepost, text};
 use serde_json::Value;
-use support::{fencepost, text};
 use workloads::recipes;
 
 const BEGIN: &str = "<!-- recipes: made by `cargo run -p fencepost --example recipe_table` -->\n";

@@ -1,11 +1,9 @@
 //! Every invalid verdict ends with a line that helps, whatever shows it.
 
-mod support;
-
 use std::{fs, path::Path};
 
+use crate::support::{fencepost, text};
 use serde_json::Value;
-use support::{fencepost, text};
 
 /// Exit code and stdout.
 fn said(folder: &Path, args: &str) -> (i32, String) {

@@ -1,7 +1,5 @@
 //! JUnit says what the exit code says, and nothing of an earlier run.
 
-mod support;
-
 use std::{
     fs,
     path::Path,
@@ -10,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use support::{fencepost, text};
+use crate::support::{fencepost, text};
 
 /// A run's exit code, its JUnit, and what was said; the file was of an earlier run.
 fn ran(folder: &Path, args: &str) -> (i32, String, String) {

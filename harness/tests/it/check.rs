@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::Value;
 
-#[path = "../../checkers/linear/tests/support/wrong.rs"]
+#[path = "../../../checkers/linear/tests/support/wrong.rs"]
 mod wrong;
 
 fn fencepost(arguments: &[&str], input: &str) -> Output {

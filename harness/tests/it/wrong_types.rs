@@ -1,10 +1,8 @@
 //! A field of the wrong type is an error with its line, or read as what it plainly is; never as one that is absent.
 
-mod support;
-
 use std::{fs, path::Path};
 
-use support::{fencepost, text};
+use crate::support::{fencepost, text};
 
 /// Two clients, one after the other, each with these fields beside the lock in its grant; as JSON Lines.
 fn grants(first: &str, second: &str) -> String {

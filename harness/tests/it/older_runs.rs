@@ -2,15 +2,13 @@
 //!
 //! `older/` holds three of them as that build left them, without reports and messages.
 
-mod support;
-
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
+use crate::support::{fencepost, text};
 use serde_json::Value;
-use support::{fencepost, text};
 
 /// A copy of a stored run, which tests may change.
 struct Run {
@@ -126,7 +124,7 @@ fn names_of_now_are_not_mapped() {
         fs::write(alone.path().join("experiment.toml"), text).expect("it is written");
         let args = ["run", "experiment.toml", "--on", "sim"];
         let output = fencepost().current_dir(alone.path()).args(args).output().expect("the binary runs");
-        (output.status.code(), support::text(&output))
+        (output.status.code(), crate::support::text(&output))
     };
     let by_hand = "recipe = \"redis/redlock\"\ntime = \"1s\"\nseed = 1\n";
     let (code, said) = run_it(by_hand);

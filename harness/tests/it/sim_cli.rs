@@ -1,7 +1,5 @@
 //! Simulated runs and campaigns as a user meets them: what is said, kept and returned.
 
-mod support;
-
 use std::{
     fs,
     io::{BufRead, BufReader, Read},
@@ -9,8 +7,8 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
+use crate::support::{fencepost, text};
 use serde_json::Value;
-use support::{fencepost, text};
 
 fn within(folder: &Path, args: &str) -> Command {
     let mut command = fencepost();
@@ -267,7 +265,7 @@ fn a_simulated_run_without_its_end_is_still_a_simulated_run() {
 
 #[test]
 fn half_a_try_on_real_servers_is_no_answer() {
-    let Some(_alone) = support::alone() else { return };
+    let Some(_alone) = crate::support::alone() else { return };
     let folder = folder();
     let explored = "explore redis/set-nx --faults pause:holder --time 20s --seeds 5";
     assert_eq!(said(folder.path(), explored).0, 1);

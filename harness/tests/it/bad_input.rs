@@ -1,7 +1,5 @@
 //! Mistakes: each gets one screen that points at the place and names what is right, and an exit code of its own.
 
-mod support;
-
 use std::{
     fs,
     io::{self, BufRead, BufReader, Read, Write},
@@ -10,7 +8,7 @@ use std::{
     process::Output,
 };
 
-use support::{fencepost, text};
+use crate::support::{fencepost, text};
 
 /// What a user sees, and the exit code, in a fresh folder with these files.
 fn said(files: &[(&str, &str)], args: &[&str]) -> String {
@@ -276,7 +274,7 @@ fn places_that_cannot_be_written() {
         "junit",
         said_in(folder.path(), &["run", "redis/set-nx", "--on", "docker", "--junit", "file/junit.xml"])
     );
-    if !support::docker() {
+    if !crate::support::docker() {
         return;
     }
     // The store is made only once an engine has answered.
@@ -289,7 +287,7 @@ fn places_that_cannot_be_written() {
 
 #[test]
 fn an_image_that_cannot_be_had_makes_the_world_unavailable() {
-    if !support::docker() {
+    if !crate::support::docker() {
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -1,11 +1,9 @@
 //! Histories as other tools spell them, each with the answer that was thought out first: one set of events has one verdict
 //! in every form, a name is what it usually means, and what was assumed is told.
 
-mod support;
-
 use std::{fs, path::Path, process::Output};
 
-use support::{fencepost, text};
+use crate::support::{fencepost, text};
 
 /// Process, type, operation, value as EDN.
 type Event<'a> = (&'a str, &'a str, &'a str, &'a str);
