@@ -1,6 +1,9 @@
 //! What helps against what was broken, in the words of the recipe's own table. It decides nothing.
 
-use history::verdict::{CheckResults, Verdict};
+use history::{
+    node::Role,
+    verdict::{CheckResults, Verdict},
+};
 use nemesis::{schedule::Schedule, target::Target};
 use reports::{
     judgement::{Help, Judgement},
@@ -71,9 +74,11 @@ fn not_known(recipe: &RecipeInfo, check: &str) -> Help {
 fn hits(fault: &str, schedule: &Schedule) -> bool {
     let Some((kind, target)) = fault.split_once(':') else { return schedule.faults.is_empty() };
     let Ok(target) = target.parse::<Target>() else { return false };
-    let may_be = |node: &str| match node.chars().next() {
-        Some('s') => target.may_be_server(),
-        Some('c') => matches!(target, Target::Holder | Target::Waiter | Target::Client | Target::Any),
+    let may_be = |node: &str| match Role::of(node) {
+        Some(Role::Server) => target.may_be_server(),
+        Some(Role::Client) => {
+            matches!(target, Target::Holder | Target::Waiter | Target::Client | Target::Any)
+        }
         _ => target == Target::Resource,
     };
     schedule.faults.iter().any(|fault| {

@@ -14,6 +14,7 @@ pub mod jepsen_log;
 pub mod jsonl;
 pub mod lock_lines;
 pub mod names;
+pub mod node;
 mod operations;
 mod order;
 mod reacquire;

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use history::node;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::suggest;
@@ -66,7 +67,7 @@ impl Target {
     pub fn may_be_server(&self) -> bool {
         match self {
             Target::Holder | Target::Waiter | Target::Client | Target::Resource => false,
-            Target::Node(name) => name.starts_with('s'),
+            Target::Node(name) => node::is_server(name),
             _ => true,
         }
     }
@@ -75,7 +76,7 @@ impl Target {
     pub fn is_servers(&self) -> bool {
         match self {
             Target::Server | Target::Leader | Target::Minority | Target::Majority | Target::Rolling => true,
-            Target::Node(name) => name.starts_with('s'),
+            Target::Node(name) => node::is_server(name),
             _ => false,
         }
     }

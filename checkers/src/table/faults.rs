@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{At, LockTable};
-use history::Row;
+use history::{Row, node::Role};
 
 /// One fault as it went.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -103,9 +103,8 @@ impl Faults {
         let value = row.value();
         let text = |key| value.get(key).as_str();
         let Some(node) = text("node") else { return };
-        let is_numbered = |number: &str| number.parse::<u32>().is_ok();
-        let by_name = || node.strip_prefix('s').is_some_and(is_numbered);
-        if !text("role").map_or_else(by_name, |role| role == "server") {
+        let by_name = || Role::of(node) == Some(Role::Server);
+        if !text("role").map_or_else(by_name, |role| role == Role::Server.name()) {
             return;
         }
         let status = text("status").unwrap_or("nobody knows how").to_owned();

@@ -3,7 +3,7 @@
 
 use std::{rc::Rc, time::Duration};
 
-use history::{EventKind, verdict::Verdict};
+use history::{EventKind, node, verdict::Verdict};
 use nemesis::{schedule::ScheduledFault, target::Target};
 
 use super::simulate::try_out;
@@ -126,7 +126,8 @@ fn candidates(from: &Failing) -> Vec<Experiment> {
 /// Half of the clients or fewer, or one less; none goes that a fault names, or the file could not be read.
 fn fewer_clients(base: &Experiment) -> impl Iterator<Item = u32> {
     let (clients, named) = (base.clients, base.schedule.faults.iter().flat_map(ScheduledFault::named));
-    let least = named.filter_map(|node| node.strip_prefix('c')?.parse::<u32>().ok()).fold(2, u32::max);
+    let least =
+        named.filter_map(|node| node::number(node).filter(|_| node::is_client(node))).fold(2, u32::max);
     (least..clients).filter(move |fewer| fewer * 2 <= clients || fewer + 1 == clients)
 }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use history::{Event, EventKind, Process};
+use history::{Event, EventKind, Process, node};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use workloads::{
@@ -71,7 +71,7 @@ async fn run() -> Result<()> {
 
 /// Records operations that do nothing, as fast as it can: what the recorder is measured with.
 pub fn flood(process: u32, operations: u64) {
-    let node = Some(format!("c{}", process + 1));
+    let node = Some(node::client(process + 1));
     for number in 0..operations {
         for kind in [EventKind::Invoke, EventKind::Ok] {
             let event = Event {

@@ -17,6 +17,7 @@ use std::{
 };
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
+use history::node::Role;
 use serde_json::json;
 use workloads::{env::Env, workload::Phase};
 
@@ -267,17 +268,13 @@ impl<W: World + 'static> Run<W> {
 
     /// A server that ends by itself is a finding; anything else that does is a failure of the harness.
     fn exited(&self, node: &str, status: &str) {
-        if self.finishing.get() && node.starts_with('c') {
+        let role = Role::of(node).expect("a run's nodes have roles");
+        if self.finishing.get() && role == Role::Client {
             return;
         }
-        let role = match node.as_bytes().first() {
-            Some(b's') => "server",
-            Some(b'c') => "client",
-            _ => "resource",
-        };
-        let value = json!({ "node": node, "status": status, "role": role });
+        let value = json!({ "node": node, "status": status, "role": role.name() });
         self.recorder.nemesis(self.env.now(), "exit", value);
-        if role != "server" {
+        if role != Role::Server {
             self.recorder.client_lost(node, self.experiment.clients);
             self.fail(format!("the process of {node} ended by itself: {status}"));
         }

@@ -6,7 +6,7 @@ pub mod sim;
 use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
-use history::{Event, ResourceEntry};
+use history::{Event, ResourceEntry, node};
 use nemesis::{
     evidence::{Evidence, FaultResult},
     kind::FaultKind,
@@ -146,7 +146,7 @@ pub fn client_configs(
             client,
             clients: experiment.clients,
             first_process: client,
-            node: format!("c{}", client + 1),
+            node: node::client(client + 1),
             recipe: experiment.recipe.name.to_string(),
             workload: experiment.workload,
             ttl_ms: experiment.ttl.as_millis() as u64,

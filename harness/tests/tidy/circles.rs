@@ -60,7 +60,7 @@ fn a_circle_is_found() {
         file("b", "fn f() { crate::c::g() }"),
         file("c", "use super::a::x;"),
     ];
-    let all: Vec<_> = folders(&sources).iter().flat_map(|(_, arrows)| circles(arrows)).collect();
+    let all: Vec<_> = folders(&sources).values().flat_map(circles).collect();
     assert_eq!(all, ["a → b (a/x), b → c (b), c → a (c)"]);
 }
 

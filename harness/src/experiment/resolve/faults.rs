@@ -1,5 +1,6 @@
 //! The faults: asked for, drawn or given.
 
+use history::node::{self, Role};
 use nemesis::{
     kind::{FaultKind, partition::From},
     plan::{FaultsTable, Plan, PlanError},
@@ -81,8 +82,13 @@ impl Known {
     }
 
     fn has(self, name: &str) -> bool {
-        let is_one = |letter: char, count: u32| (1..=count).any(|number| name == format!("{letter}{number}"));
-        name == "resource" || is_one('s', self.servers) || is_one('c', self.clients)
+        let is_one_of = |count: u32| node::number(name).is_some_and(|number| number <= count);
+        match Role::of(name) {
+            Some(Role::Server) => is_one_of(self.servers),
+            Some(Role::Client) => is_one_of(self.clients),
+            Some(Role::Resource) => true,
+            None => false,
+        }
     }
 }
 

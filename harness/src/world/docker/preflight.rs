@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, net::SocketAddrV4, time::Duration};
 
 use futures_util::future::join_all;
+use history::node::is_server;
 
 use super::{DockerWorld, network, node::Node, provision::RESOURCE_PORT};
 use crate::{
@@ -53,7 +54,7 @@ impl DockerWorld {
         // One port of each server tells, and servers that find each other meanwhile are disturbed least. The resource
         // accepts nobody before the run begins: those who knock are kept waiting, and only so many can be.
         let usual = self.inner.borrow().family.map(Family::port);
-        let is_usual = |way: &Way| way.to.starts_with('s') && Some(way.address.port()) == usual;
+        let is_usual = |way: &Way| is_server(&way.to) && Some(way.address.port()) == usual;
         let ways: Vec<Way> = self.ways().into_iter().filter(is_usual).collect();
         let mut pause = LOOK_AGAIN.0;
         loop {
@@ -77,7 +78,7 @@ impl DockerWorld {
 
     /// Why a service did not get ready: its servers may not reach each other, though each of them listens.
     pub(super) async fn or_network(&self, not_ready: Error) -> Error {
-        let among_servers = |way: &Way| way.from.starts_with('s') && way.to.starts_with('s');
+        let among_servers = |way: &Way| is_server(&way.from) && is_server(&way.to);
         let ways: Vec<Way> = self.ways().into_iter().filter(among_servers).collect();
         let Ok(missed) = self.tried(&ways, Reply::Accepted, Duration::ZERO).await else { return not_ready };
         let Ok(deaf) = self.deaf(&missed).await else { return not_ready };

@@ -3,6 +3,7 @@
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
 
 use futures_util::future::{join_all, try_join_all};
+use history::node::{client, is_server, server};
 use serde_json::json;
 use workloads::{api::Endpoint, real_env::monotonic_ns};
 
@@ -54,7 +55,7 @@ impl DockerWorld {
         let subnet =
             |last| network.as_ref().map(|network| network.address(last)).unwrap_or([0, 0, 0, 0].into());
         let members: Vec<Member> = (0..experiment.nodes as u8)
-            .map(|number| Member { node: format!("s{}", number + 1), address: subnet(SERVERS + number) })
+            .map(|number| Member { node: server(u32::from(number) + 1), address: subnet(SERVERS + number) })
             .collect();
         let client_addresses: Vec<_> =
             (0..experiment.clients as u8).map(|number| subnet(CLIENTS + number)).collect();
@@ -70,7 +71,7 @@ impl DockerWorld {
         let mut wanted = Vec::new();
         wanted.extend(members.iter().map(|member| (member.node.clone(), &server_image, member.address)));
         wanted.push(("resource".into(), &bare_image, resource_address));
-        let clients = (1..=experiment.clients).map(|number| format!("c{number}"));
+        let clients = (1..=experiment.clients).map(client);
         wanted.extend(clients.zip(client_addresses).map(|(node, address)| (node, &bare_image, address)));
         let made = join_all(wanted.into_iter().map(|(node, image, address)| {
             let network = network_name.as_str();
@@ -91,7 +92,7 @@ impl DockerWorld {
             inner.family = Some(system.family);
             inner.names = Nodes {
                 servers: members.iter().map(|member| member.node.clone()).collect(),
-                clients: (1..=experiment.clients).map(|number| format!("c{number}")).collect(),
+                clients: (1..=experiment.clients).map(client).collect(),
                 resource: "resource".into(),
             };
             inner.plans =
@@ -290,10 +291,6 @@ impl DockerWorld {
             format!("\n  its log ends:\n    {}", last.join("\n    "))
         }
     }
-}
-
-fn is_server(node: &str) -> bool {
-    node.starts_with('s')
 }
 
 fn unheard(node: &str, silence: Duration) -> String {
