@@ -9,13 +9,13 @@ use std::{
     net::TcpListener,
     os::unix::fs::PermissionsExt,
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, Stdio},
     thread::{sleep, spawn},
     time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-use support::{fencepost, skipped};
+use support::{hearing_hang_ups, skipped};
 
 /// An engine that has no image and reaches no registry.
 fn bare_engine() -> String {
@@ -78,7 +78,7 @@ impl Build {
         }
         tools(&within("tools"));
         let path = std::env::var("PATH").unwrap_or_default();
-        let mut command: Command = fencepost();
+        let mut command = hearing_hang_ups();
         command.args(arguments).current_dir(folder.path()).env("DOCKER_HOST", bare_engine());
         command.env("PATH", format!("{}:{path}", within("tools").display()));
         command.env("TMPDIR", within("tmp")).env("PIDS", within("pids"));
@@ -134,7 +134,8 @@ fn do_not_hold_up_a_run_that_is_to_stop() {
         let begun = Instant::now();
         let status = build.harness.wait().expect("it ends");
         assert_eq!(status.code(), Some(130), "{signal:?}");
-        assert!(begun.elapsed() < Duration::from_secs(5), "{signal:?}: {:?}", begun.elapsed());
+        // A build takes minutes.
+        assert!(begun.elapsed() < Duration::from_secs(20), "{signal:?}: {:?}", begun.elapsed());
         build.nothing_goes_on();
     }
 }
