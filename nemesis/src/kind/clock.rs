@@ -2,10 +2,17 @@
 //!
 //! Evidence: the offset read back from the process' own clock. Monotonic time is untouched.
 
-use super::KindInfo;
-use crate::{draw::Draw, duration::OffsetRange, target::Target};
+use async_trait::async_trait;
 
-pub(super) static INFO: KindInfo = KindInfo {
+use super::{
+    KindInfo,
+    policy::{On, Policy, Shows},
+};
+use crate::{
+    draw::Draw, duration::OffsetRange, life::Report, schedule::ScheduledFault, target::Target, verbs::Answer,
+};
+
+static INFO: KindInfo = KindInfo {
     name: "clock",
     label: "clock moved",
     colour: "#2f9e8f",
@@ -26,6 +33,35 @@ pub(super) static INFO: KindInfo = KindInfo {
     every_ttl_percent: (250, 400),
     lasts_ttl_percent: (100, 200),
 };
+
+/// The policy. A clock has the offset of the newest fault that is left. A process that is started meanwhile has it too,
+/// so that a jump of a dead node's clock may take effect later.
+pub(super) struct Clock;
+
+#[async_trait(?Send)]
+impl Policy for Clock {
+    fn info(&self) -> &'static KindInfo {
+        &INFO
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::Either
+    }
+
+    async fn apply(&self, on: &On<'_>) -> Answer<Report> {
+        set(on, Some(on.fault)).await
+    }
+
+    async fn heal(&self, on: &On<'_>, left: &[ScheduledFault]) -> Option<Answer<Report>> {
+        Some(set(on, left.last()).await)
+    }
+}
+
+/// Puts the node's clock where a fault wants it, or right.
+async fn set(on: &On<'_>, fault: Option<&ScheduledFault>) -> Answer<Report> {
+    let offset_ms = fault.and_then(|fault| fault.params.by_ms).unwrap_or_default();
+    Ok(on.verbs.set_clock(on.node, offset_ms.saturating_mul(1_000_000)).await?.map(Report::from))
+}
 
 /// The offset of the `nth` clock fault (from 0) of one specification, in milliseconds.
 ///

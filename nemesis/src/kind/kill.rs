@@ -7,10 +7,20 @@
 //!
 //! The protected resource is no target: its registers live in memory, and their loss would look like the lock's fault.
 
-use super::KindInfo;
-use crate::target::Target;
+use async_trait::async_trait;
 
-pub(super) static INFO: KindInfo = KindInfo {
+use super::{
+    KindInfo,
+    policy::{On, Policy, Shows},
+};
+use crate::{
+    life::Report,
+    schedule::ScheduledFault,
+    target::Target,
+    verbs::{Answer, Done, Started},
+};
+
+static INFO: KindInfo = KindInfo {
     name: "kill",
     label: "killed",
     colour: "#e5534b",
@@ -31,6 +41,38 @@ pub(super) static INFO: KindInfo = KindInfo {
     every_ttl_percent: (250, 400),
     lasts_ttl_percent: (50, 150),
 };
+
+/// The policy. A node that was killed twice starts again with the end of the later kill.
+pub(super) struct Kill;
+
+#[async_trait(?Send)]
+impl Policy for Kill {
+    fn info(&self) -> &'static KindInfo {
+        &INFO
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::Start
+    }
+
+    async fn apply(&self, on: &On<'_>) -> Answer<Report> {
+        Ok(on.verbs.kill(on.node).await?.map(Report::from))
+    }
+
+    async fn heal(&self, on: &On<'_>, left: &[ScheduledFault]) -> Option<Answer<Report>> {
+        if !left.is_empty() {
+            return None;
+        }
+        let started = match on.verbs.start(on.node, on.restart_as).await {
+            // What runs though this fault killed it was started by an earlier try, whose answer was lost.
+            Ok(Done { at, shown: Started::Before { pid, .. } }) if on.is_touched => {
+                Ok(Done { at, shown: Started::Anew { new_pid: pid } })
+            }
+            started => started,
+        };
+        Some(started.map(|done| done.map(Report::from)))
+    }
+}
 
 /// Rolling: from one server's end to the next one's, in hundredths of the TTL. Three of them fit into a TTL.
 pub(super) const ROLLING_EVERY_PERCENT: (u64, u64) = (25, 35);

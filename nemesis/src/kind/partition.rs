@@ -3,12 +3,23 @@
 //! Evidence: packets counted by the rules; none at all means `no-effect`. Established connections are cut too.
 //! What each target cuts from what is in [`crate::partition`].
 
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::KindInfo;
-use crate::target::Target;
+use super::{
+    KindInfo,
+    policy::{On, Policy, Shows},
+};
+use crate::{
+    life::{Aim, Report},
+    partition,
+    resolve::{NoTarget, View},
+    schedule::ScheduledFault,
+    target::Target,
+    verbs::Answer,
+};
 
-pub(super) static INFO: KindInfo = KindInfo {
+static INFO: KindInfo = KindInfo {
     name: "partition",
     label: "cut off",
     colour: "#d98e04",
@@ -31,6 +42,35 @@ pub(super) static INFO: KindInfo = KindInfo {
     every_ttl_percent: (250, 400),
     lasts_ttl_percent: (100, 200),
 };
+
+/// The policy. Partitions of one node do not touch each other: each has rules of its own.
+pub(super) struct Partition;
+
+#[async_trait(?Send)]
+impl Policy for Partition {
+    fn info(&self) -> &'static KindInfo {
+        &INFO
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::End
+    }
+
+    fn aim(&self, fault: &ScheduledFault, view: &View) -> Result<Aim, NoTarget> {
+        let cuts = partition::cuts(fault, view)?;
+        Ok(Aim { targets: cuts.iter().map(|cut| cut.node.clone()).collect(), cuts })
+    }
+
+    async fn apply(&self, on: &On<'_>) -> Answer<Report> {
+        let cut = on.aim.cuts.iter().find(|cut| cut.node == on.node);
+        let cut = cut.ok_or_else(|| format!("{} has no rules", on.node))?;
+        Ok(on.verbs.cut(on.fault.id, cut).await?.map(Report::from))
+    }
+
+    async fn heal(&self, on: &On<'_>, _left: &[ScheduledFault]) -> Option<Answer<Report>> {
+        Some(on.verbs.mend(on.fault.id, on.node).await.map(|done| done.map(Report::from)))
+    }
+}
 
 /// Which way packets are dropped, as the cut-off node sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

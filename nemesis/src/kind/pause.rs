@@ -3,10 +3,15 @@
 //! Evidence: state `T` of the processes in `/proc`. A paused client misses its own deadlines, which is what a long
 //! garbage collection or a suspended virtual machine does to it; the default therefore outlasts the TTL.
 
-use super::KindInfo;
-use crate::target::Target;
+use async_trait::async_trait;
 
-pub(super) static INFO: KindInfo = KindInfo {
+use super::{
+    KindInfo,
+    policy::{On, Policy, Shows},
+};
+use crate::{life::Report, schedule::ScheduledFault, target::Target, verbs::Answer};
+
+static INFO: KindInfo = KindInfo {
     name: "pause",
     label: "paused",
     colour: "#8f7ee7",
@@ -27,3 +32,28 @@ pub(super) static INFO: KindInfo = KindInfo {
     every_ttl_percent: (280, 400),
     lasts_ttl_percent: (150, 220),
 };
+
+/// The policy. Two pauses of one node end with the later one.
+pub(super) struct Pause;
+
+#[async_trait(?Send)]
+impl Policy for Pause {
+    fn info(&self) -> &'static KindInfo {
+        &INFO
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::Start
+    }
+
+    async fn apply(&self, on: &On<'_>) -> Answer<Report> {
+        Ok(on.verbs.pause(on.node).await?.map(Report::from))
+    }
+
+    async fn heal(&self, on: &On<'_>, left: &[ScheduledFault]) -> Option<Answer<Report>> {
+        match left {
+            [] => Some(on.verbs.resume(on.node).await.map(|done| done.map(Report::from))),
+            _ => None,
+        }
+    }
+}

@@ -6,7 +6,6 @@ mod clock;
 mod discover;
 mod ends;
 mod engine;
-mod faults;
 mod http;
 pub mod keeper;
 pub mod layer;
@@ -19,6 +18,7 @@ mod owner;
 mod preflight;
 mod provision;
 pub mod ticks;
+mod verbs;
 mod watch;
 
 use std::{
@@ -41,7 +41,7 @@ pub use self::{
     layer::hex,
     owner::{boot_id, this_process},
 };
-use super::{Applied, Healed, Injection, Nodes, SHORT, World, WorldEvent, WorldSink};
+use super::{Nodes, SHORT, World, WorldEvent, WorldSink};
 use crate::{
     agent::protocol::Command,
     client::Start,
@@ -80,8 +80,6 @@ struct Inner {
     plans: BTreeMap<String, ServerPlan>,
     starts: Vec<Start>,
     facts: Map<String, Value>,
-    active: faults::Active,
-    healed: faults::Done,
     watch: watch::Watch,
 }
 
@@ -210,14 +208,6 @@ impl World for DockerWorld {
             })
             .max_by_key(|(term, _)| *term)
             .map(|(_, server)| server.name.clone())
-    }
-
-    async fn apply(&self, injection: &Injection) -> Applied {
-        self.apply_fault(injection).await
-    }
-
-    async fn heal(&self, injection: &Injection) -> Healed {
-        self.heal_fault(injection).await
     }
 
     fn facts(&self) -> Map<String, Value> {
