@@ -14,7 +14,8 @@ use super::{
     policy::{On, Policy, Shows},
 };
 use crate::{
-    life::Report,
+    life::{Report, reported},
+    plan::PlainTable,
     schedule::ScheduledFault,
     target::Target,
     verbs::{Answer, Done, Started},
@@ -42,6 +43,9 @@ static INFO: KindInfo = KindInfo {
     lasts_ttl_percent: (50, 150),
 };
 
+/// `[faults.kill]`
+pub type Table = PlainTable;
+
 /// The policy. A node that was killed twice starts again with the end of the later kill.
 pub(super) struct Kill;
 
@@ -56,21 +60,20 @@ impl Policy for Kill {
     }
 
     async fn apply(&self, on: &On<'_>) -> Answer<Report> {
-        Ok(on.verbs.kill(on.node).await?.map(Report::from))
+        reported(on.verbs.kill(on.node).await)
     }
 
     async fn heal(&self, on: &On<'_>, left: &[ScheduledFault]) -> Option<Answer<Report>> {
         if !left.is_empty() {
             return None;
         }
-        let started = match on.verbs.start(on.node, on.restart_as).await {
+        Some(reported(match on.verbs.start(on.node, on.restart_as).await {
             // What runs though this fault killed it was started by an earlier try, whose answer was lost.
             Ok(Done { at, shown: Started::Before { pid, .. } }) if on.is_touched => {
                 Ok(Done { at, shown: Started::Anew { new_pid: pid } })
             }
             started => started,
-        };
-        Some(started.map(|done| done.map(Report::from)))
+        }))
     }
 }
 

@@ -14,8 +14,25 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use self::policy::Policy;
 use crate::{duration::DurationRange, suggest, target::Target};
 
-/// The list of kinds: each has a module of its own, in which a type of its name is the policy.
-macro_rules! kinds {
+/// The list of kinds, handed to a macro: each has a module of its own, in which a type of its name is the policy, and
+/// `Table` its table in experiment files.
+macro_rules! each_kind {
+    ($make:ident) => {
+        $make! {
+            /// The process stands still: [`crate::kind::pause`].
+            Pause in pause;
+            /// The process dies and is started again: [`crate::kind::kill`].
+            Kill in kill;
+            /// Packets between nodes are dropped: [`crate::kind::partition`].
+            Partition in partition;
+            /// The wall clock jumps: [`crate::kind::clock`].
+            Clock in clock;
+        }
+    };
+}
+pub(crate) use each_kind;
+
+macro_rules! fault_kind {
     ($($(#[$about:meta])* $kind:ident in $module:ident;)*) => {
         /// A kind of fault.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,17 +53,7 @@ macro_rules! kinds {
         }
     };
 }
-
-kinds! {
-    /// The process stands still: [`pause`].
-    Pause in pause;
-    /// The process dies and is started again: [`kill`].
-    Kill in kill;
-    /// Packets between nodes are dropped: [`partition`].
-    Partition in partition;
-    /// The wall clock jumps: [`clock`].
-    Clock in clock;
-}
+each_kind!(fault_kind);
 
 /// What there is to know about a kind.
 #[derive(Debug)]

@@ -9,7 +9,13 @@ use super::{
     KindInfo,
     policy::{On, Policy, Shows},
 };
-use crate::{life::Report, schedule::ScheduledFault, target::Target, verbs::Answer};
+use crate::{
+    life::{Report, reported},
+    plan::PlainTable,
+    schedule::ScheduledFault,
+    target::Target,
+    verbs::Answer,
+};
 
 static INFO: KindInfo = KindInfo {
     name: "pause",
@@ -33,6 +39,9 @@ static INFO: KindInfo = KindInfo {
     lasts_ttl_percent: (150, 220),
 };
 
+/// `[faults.pause]`
+pub type Table = PlainTable;
+
 /// The policy. Two pauses of one node end with the later one.
 pub(super) struct Pause;
 
@@ -47,12 +56,12 @@ impl Policy for Pause {
     }
 
     async fn apply(&self, on: &On<'_>) -> Answer<Report> {
-        Ok(on.verbs.pause(on.node).await?.map(Report::from))
+        reported(on.verbs.pause(on.node).await)
     }
 
     async fn heal(&self, on: &On<'_>, left: &[ScheduledFault]) -> Option<Answer<Report>> {
         match left {
-            [] => Some(on.verbs.resume(on.node).await.map(|done| done.map(Report::from))),
+            [] => Some(reported(on.verbs.resume(on.node).await)),
             _ => None,
         }
     }

@@ -3,9 +3,11 @@
 use async_trait::async_trait;
 
 use crate::{
+    draw::Draw,
     life::{Aim, Report},
+    plan::FaultSpec,
     resolve::{NoTarget, View, resolve},
-    schedule::ScheduledFault,
+    schedule::{Params, ScheduledFault},
     verbs::{Answer, Verbs},
 };
 
@@ -48,6 +50,11 @@ pub trait Policy: Sync {
 
     /// When its evidence is final.
     fn shows(&self) -> Shows;
+
+    /// The parameters of the `nth` fault (from 0) that is drawn of a specification.
+    fn draw(&self, _spec: &FaultSpec, _nth: usize, _ttl_ms: u64, _draw: &mut Draw) -> Params {
+        Params::default()
+    }
 
     /// Whom the fault hits now.
     fn aim(&self, fault: &ScheduledFault, view: &View) -> Result<Aim, NoTarget> {

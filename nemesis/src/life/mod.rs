@@ -17,7 +17,7 @@ use serde_json::json;
 use self::report::{Outcomes, Sum};
 pub use self::{
     overlaps::Overlaps,
-    report::{Applied, Healed, Report},
+    report::{Applied, Healed, Report, reported},
 };
 use crate::{
     evidence::FaultResult,

@@ -23,6 +23,11 @@ impl<T: Shown> From<T> for Report {
     }
 }
 
+/// A verb's answer as a report.
+pub fn reported<T: Shown>(answer: Answer<T>) -> Answer<Report> {
+    Ok(answer?.map(Report::from))
+}
+
 /// What came of applying a fault.
 #[derive(Clone, Debug)]
 pub struct Applied {
