@@ -1,6 +1,6 @@
 //! From a symbolic target to nodes, at the moment a fault starts.
 
-use crate::{draw::Draw, kind::FaultKind, partition, schedule::ScheduledFault, target::Target};
+use crate::{draw::Draw, kind::FaultKind, life::Aim, schedule::ScheduledFault, target::Target};
 
 /// Who is there now, by node name. Where several hold or wait, each is listed once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct NoTarget {
 
 /// The nodes that `target` means now; the same for the same arguments, and never empty.
 ///
-/// For partitions these are the nodes that get the rules: see [`partition::cuts`].
+/// For partitions these are the nodes that get the rules: see [`crate::partition::cuts`].
 pub fn resolve(kind: FaultKind, target: &Target, view: &View, seed: u64) -> Result<Vec<String>, NoTarget> {
     let mut draw = Draw::part(seed, "resolve");
     let mut one = |of: &[String], otherwise: NoTarget| match draw.choose(of, 1) {
@@ -66,12 +66,9 @@ pub fn resolve(kind: FaultKind, target: &Target, view: &View, seed: u64) -> Resu
 }
 
 impl ScheduledFault {
-    /// The nodes it hits now; for partitions those that get the rules.
-    pub fn resolve(&self, view: &View) -> Result<Vec<String>, NoTarget> {
-        if self.kind == FaultKind::Partition {
-            return Ok(partition::cuts(self, view)?.into_iter().map(|cut| cut.node).collect());
-        }
-        resolve(self.kind, &self.target, view, self.seed)
+    /// Whom it hits now.
+    pub fn aim(&self, view: &View) -> Result<Aim, NoTarget> {
+        self.kind.policy().aim(self, view)
     }
 }
 

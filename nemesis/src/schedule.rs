@@ -8,7 +8,7 @@ use crate::{
     draw::Draw,
     duration::format_offset_ms,
     kind::{
-        FaultKind, clock,
+        FaultKind,
         partition::{Direction, From},
     },
     plan::{FAULTS_MAX, FaultSpec, Plan, PlanError, check_groups, check_jump, check_owner},
@@ -162,31 +162,12 @@ fn draw_spec(
         if faults.len() == FAULTS_MAX {
             return Err(PlanError::TooMany { kind: spec.kind, run_ms });
         }
-        let params = draw_params(spec, faults.len(), ttl_ms, &mut draw);
+        let params = spec.kind.policy().draw(spec, faults.len(), ttl_ms, &mut draw);
         let (kind, target) = (spec.kind, spec.target.clone());
         // Of servers in turn there is nothing to choose: it is the number of the turn.
         let seed = if target == Target::Rolling { faults.len() as u64 } else { draw.next() >> 11 };
         faults.push(ScheduledFault { id: 0, kind, target, at_ms, lasts_ms, seed, params });
         at_ms += draw.between(every.from_ms, every.to_ms).max(lasts_ms + GAP_MS);
-    }
-}
-
-fn draw_params(spec: &FaultSpec, nth: usize, ttl_ms: u64, draw: &mut Draw) -> Params {
-    match spec.kind {
-        FaultKind::Pause | FaultKind::Kill => Params::default(),
-        FaultKind::Clock => {
-            let by_ms = clock::draw_offset_ms(spec.by, &spec.target, nth, ttl_ms, draw);
-            Params { by_ms: Some(by_ms), ..Params::default() }
-        }
-        FaultKind::Partition => {
-            let drawn = if draw.below(2) == 0 { From::All } else { From::Servers };
-            Params {
-                direction: spec.direction,
-                from: spec.target.is_servers().then(|| spec.from.unwrap_or(drawn)),
-                groups: spec.groups.clone(),
-                by_ms: None,
-            }
-        }
     }
 }
 

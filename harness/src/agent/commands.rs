@@ -9,8 +9,14 @@ use std::{
     time::Duration,
 };
 
-use nemesis::{clock::ClockError, kind::partition::Direction, net::NetError, process::ProcessError};
-use serde_json::{Map, Value, json};
+use nemesis::{
+    clock::ClockError,
+    kind::partition::Direction,
+    net::NetError,
+    process::ProcessError,
+    verbs::{ClockSet, Cutting, Dead, Gone, Killed, Mended, Reach, Sigkill},
+};
+use serde_json::{Map, Number, Value, json};
 
 use super::{
     node::{Node, Started},
@@ -66,7 +72,9 @@ fn start(node: &Node, programs: &[Vec<Program>]) -> Answer {
 fn kill(node: &Node) -> Answer {
     node.set_halted(true);
     let killed = node.kill()?;
-    Ok(killed.first().map_or_else(gone, |pid| object(json!({ "pid": pid, "signal": "SIGKILL" }))))
+    let dead = |pid: &u32| Reach::Processes(Dead { pid: *pid, signal: Sigkill::Sigkill });
+    let process = killed.first().map_or_else(Reach::nobody, dead);
+    Ok(object(json!(Killed { process, unsynced_lost: None })))
 }
 
 fn pause(node: &Node) -> Answer {
@@ -86,7 +94,7 @@ fn resume(node: &Node) -> Answer {
 
 /// What shows that a process has ended before anything was done to it. It takes no doing to undo that.
 fn gone() -> Map<String, Value> {
-    object(json!({ "state": "gone", "pids": [] }))
+    object(json!(Gone::default()))
 }
 
 /// Does it to each process of the node, whatever comes of the others; all their evidence together.
@@ -138,10 +146,8 @@ fn clock(node: &Node, offset_ns: i64) -> Answer {
     if all.get("pids").and_then(Value::as_array).is_some_and(|pids| !pids.is_empty()) {
         return Ok(all);
     }
-    let offset_ms = offset_ns as f64 / 1e6;
-    Ok(object(
-        json!({ "offset_ms": offset_ms, "pids": [], "note": "its process does not run; the next one will have it" }),
-    ))
+    let offset_ms = Number::from_f64(offset_ns as f64 / 1e6).ok_or("no such offset")?;
+    Ok(object(json!(ClockSet::for_the_next(offset_ms))))
 }
 
 /// Asked twice, it is in place once.
@@ -150,13 +156,16 @@ fn cut(fault: u32, peers: &[Ipv4Addr], direction: Direction) -> Answer {
         Ok(()) | Err(NetError::Exists(_)) => {}
         Err(error) => return Err(error.to_string()),
     }
-    Ok(object(json!({ "rules_for": peers, "direction": direction })))
+    let rules_for = peers.iter().map(Ipv4Addr::to_string).collect();
+    Ok(object(json!(Cutting { rules_for, direction })))
 }
 
 /// The counters are the evidence: a cut that no packet met changed nothing.
 fn mend(node: &Node, fault: u32) -> Answer {
     let counters = node.mend(fault).map_err(|error| error.to_string())?;
-    Ok(object(json!({ "packets": nemesis::net::packets(&counters), "dropped": counters })))
+    let packets = nemesis::net::packets(&counters);
+    let dropped = counters.into_iter().map(|(peer, dropped)| (peer.to_string(), dropped.into())).collect();
+    Ok(object(json!(Mended { packets, dropped })))
 }
 
 fn exec(node: &Node, argv: &[String], limit: Duration) -> Answer {

@@ -2,10 +2,10 @@
 
 use std::{rc::Rc, time::Duration};
 
+use history::node::{is_client, number};
 use nemesis::{
     evidence::FaultResult,
-    kind::FaultKind,
-    partition,
+    life::{Aim, Life},
     resolve::{NoTarget, View},
     schedule::ScheduledFault,
     target::Target,
@@ -13,7 +13,7 @@ use nemesis::{
 use serde_json::json;
 
 use super::Run;
-use crate::world::{Injection, World};
+use crate::world::World;
 
 /// How often a fault looks whether there is somebody to hit, such as the next holder.
 const LOOK: Duration = Duration::from_millis(2);
@@ -29,73 +29,55 @@ pub async fn live<W: World + 'static>(run: Rc<Run<W>>, fault: ScheduledFault, be
     if run.stop.or(run.env.sleep(wait)).await.is_none() || run.over() {
         return;
     }
-    let mut injection = match aim(&run, &fault, begun).await {
-        Ok(injection) => injection,
+    let aim = match aim(&run, &fault, begun).await {
+        Ok(aim) => aim,
         Err(missing) => return no_target(&run, &fault, &missing),
     };
-    let applied = run.world.apply(&injection).await;
-    run.progress.fault(&fault, &injection.targets, applied.result);
-    if fault.kind == FaultKind::Kill {
-        for node in applied.hit.iter().filter(|node| is_client(node)) {
-            run.recorder.client_killed(node, applied.at, run.experiment.clients);
-        }
+    let (mut life, applied) = Life::begin(fault.clone(), aim, &*run.world, &run.overlaps).await;
+    let at = applied.at.unwrap_or_else(|| run.env.now());
+    run.progress.fault(&fault, life.targets(), applied.result);
+    for node in applied.ended.iter().filter(|node| is_client(node)) {
+        run.recorder.client_killed(node, at, run.experiment.clients);
     }
     let start = json!({
         "fault": fault.id,
-        "targets": injection.targets,
+        "targets": life.targets(),
         "result": applied.result,
         "evidence": applied.evidence,
     });
-    run.recorder.nemesis(applied.at, &format!("start-{}", fault.kind), start);
+    run.recorder.nemesis(at, &format!("start-{}", fault.kind), start);
     run.stop.or(run.env.sleep(Duration::from_millis(fault.lasts_ms))).await;
-    heal(&run, &fault, &mut injection, applied.result).await;
+    heal(&run, &fault, &mut life).await;
 }
 
-async fn heal<W: World + 'static>(
-    run: &Rc<Run<W>>,
-    fault: &ScheduledFault,
-    injection: &mut Injection,
-    before: FaultResult,
-) {
+async fn heal<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault, life: &mut Life) {
     let clients = run.experiment.clients;
-    for node in injection.targets.iter().filter(|node| is_client(node)) {
-        let index = node[1..].parse::<u32>().unwrap_or(1) - 1;
-        let process = run.recorder.live(|live| live.next_process(node, index, clients));
-        injection.restart_as.insert(node.clone(), process);
+    for node in life.targets().to_vec().into_iter().filter(|node| is_client(node)) {
+        let index = number(&node).expect("a client has a number") - 1;
+        let process = run.recorder.live(|live| live.next_process(&node, index, clients));
+        life.restart_as.insert(node, process);
     }
-    let (mut healed, mut tries) = (run.world.heal(injection).await, 1);
+    let (mut healed, mut tries) = (life.heal(&*run.world, &run.overlaps).await, 1);
     while !healed.healed && tries < TRIES {
         run.env.sleep(AGAIN).await;
-        healed = run.world.heal(injection).await;
+        healed = life.heal(&*run.world, &run.overlaps).await;
         tries += 1;
     }
-    let result = finally(fault.kind, before, healed.fault.result);
     let mut stop = json!({
         "fault": fault.id,
-        "targets": injection.targets,
+        "targets": life.targets(),
         "healed": healed.healed,
-        "result": result,
-        "evidence": healed.fault.evidence,
+        "result": healed.result,
+        "evidence": healed.evidence,
     });
     if tries > 1 {
         stop["tries"] = json!(tries);
     }
-    run.recorder.nemesis(healed.fault.at, &format!("stop-{}", fault.kind), stop);
+    let at = healed.at.unwrap_or_else(|| run.env.now());
+    run.recorder.nemesis(at, &format!("stop-{}", fault.kind), stop);
     run.progress.healed(fault, healed.healed);
     if !healed.healed {
         run.fail(format!("fault {} ({fault}) could not be healed", fault.id));
-    }
-}
-
-/// A cut shows at its end whether it met anything; so does a clock that no process had at its beginning. What was not
-/// paused or killed at the beginning never was.
-fn finally(kind: FaultKind, before: FaultResult, after: FaultResult) -> FaultResult {
-    let at_once = matches!(kind, FaultKind::Pause | FaultKind::Kill);
-    match (before, after) {
-        (FaultResult::Failed, _) => FaultResult::Failed,
-        (FaultResult::Installed, FaultResult::NoEffect) if kind == FaultKind::Clock => FaultResult::Installed,
-        (FaultResult::NoEffect, FaultResult::Installed) if at_once => FaultResult::NoEffect,
-        (_, after) => after,
     }
 }
 
@@ -105,21 +87,14 @@ async fn aim<W: World + 'static>(
     run: &Rc<Run<W>>,
     fault: &ScheduledFault,
     begun: u64,
-) -> Result<Injection, NoTarget> {
+) -> Result<Aim, NoTarget> {
     let until = begun + latest_ms(run, fault) * 1_000_000;
     loop {
-        let view = view(run, fault).await;
-        let aimed = match fault.kind {
-            FaultKind::Partition => partition::cuts(fault, &view)
-                .map(|cuts| (cuts.iter().map(|cut| cut.node.clone()).collect::<Vec<_>>(), cuts)),
-            _ => fault.resolve(&view).map(|targets| (targets, Vec::new())),
-        };
-        match aimed {
-            Ok((targets, cuts)) => {
-                return Ok(Injection { fault: fault.clone(), targets, cuts, restart_as: Default::default() });
+        match fault.aim(&view(run, fault).await) {
+            Err(missing) if missing.passes && run.env.now() < until && !run.over() => {
+                run.env.sleep(LOOK).await;
             }
-            Err(missing) if !missing.passes || run.env.now() >= until || run.over() => return Err(missing),
-            Err(_) => run.env.sleep(LOOK).await,
+            aimed => return aimed,
         }
     }
 }
@@ -158,8 +133,4 @@ fn no_target<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault, missi
     let stop = json!({ "fault": fault.id, "targets": targets, "healed": true, "result": FaultResult::Failed, "evidence": evidence });
     run.recorder.nemesis(run.env.now(), &format!("stop-{}", fault.kind), stop);
     run.progress.fault(fault, &[], FaultResult::Failed);
-}
-
-fn is_client(node: &str) -> bool {
-    node.starts_with('c')
 }

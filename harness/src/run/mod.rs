@@ -18,6 +18,7 @@ use std::{
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use history::node::Role;
+use nemesis::life::Overlaps;
 use serde_json::json;
 use workloads::{env::Env, workload::Phase};
 
@@ -63,6 +64,7 @@ pub struct Run<W> {
     /// What the user sees meanwhile.
     pub progress: Rc<dyn Progress>,
     nodes: RefCell<Nodes>,
+    overlaps: Overlaps,
     ended: Cell<usize>,
     /// Clients were told to stop: their processes may end.
     finishing: Cell<bool>,
@@ -97,6 +99,7 @@ impl<W: World + 'static> Run<W> {
             stop,
             progress,
             nodes: RefCell::default(),
+            overlaps: Overlaps::default(),
             ended: Cell::new(0),
             finishing: Cell::new(false),
             failure: RefCell::default(),

@@ -7,12 +7,7 @@ use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
 use history::{Event, ResourceEntry, node};
-use nemesis::{
-    evidence::{Evidence, FaultResult},
-    kind::FaultKind,
-    partition::Cut,
-    schedule::ScheduledFault,
-};
+use nemesis::verbs::Verbs;
 pub use reports::stalls::HARNESS;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -65,44 +60,9 @@ pub struct Nodes {
     pub resource: String,
 }
 
-/// A fault whose targets are chosen.
-#[derive(Clone, Debug)]
-pub struct Injection {
-    /// What was scheduled.
-    pub fault: ScheduledFault,
-    /// The nodes it hits.
-    pub targets: Vec<String>,
-    /// For partitions: the rules, by node.
-    pub cuts: Vec<Cut>,
-    /// Process numbers under which killed clients start again at the heal, by node.
-    pub restart_as: BTreeMap<String, u32>,
-}
-
-/// What came of applying or healing a fault.
-#[derive(Clone, Debug)]
-pub struct Applied {
-    /// When it was done, nanoseconds since the run began.
-    pub at: u64,
-    /// Whether it took effect, as far as can be told now.
-    pub result: FaultResult,
-    /// What shows it.
-    pub evidence: Evidence,
-    /// The nodes on which it is known to have taken effect, also where the whole of it failed.
-    pub hit: Vec<String>,
-}
-
-/// What came of a heal.
-#[derive(Clone, Debug)]
-pub struct Healed {
-    /// When it was done, and the final result and evidence of the fault.
-    pub fault: Applied,
-    /// Whether the removal was verified.
-    pub healed: bool,
-}
-
-/// Where nodes live.
+/// Where nodes live, and what faults can do to them there.
 #[async_trait(?Send)]
-pub trait World {
+pub trait World: Verbs {
     /// The run loop's own clock, chance and tasks in this world.
     fn env(&self) -> Env;
     /// Makes all nodes, starts the servers and the resource, and returns once each server has really been used.
@@ -118,10 +78,6 @@ pub trait World {
     async fn advance(&self, phase: Phase);
     /// The server that leads now, if that can be told within a short time.
     async fn leader(&self) -> Option<String>;
-    /// Applies a fault.
-    async fn apply(&self, injection: &Injection) -> Applied;
-    /// Removes a fault. Called again, it does what is left to do, and its evidence is that of all calls.
-    async fn heal(&self, injection: &Injection) -> Healed;
     /// What a reader needs to trust or repeat the run: images, versions, kernel.
     fn facts(&self) -> Map<String, Value>;
     /// Logs by node.
@@ -157,20 +113,6 @@ pub fn client_configs(
         })
         .collect()
 }
-
-/// Whether the evidence of one node shows that a fault touched it. Of a cut only what its end shows does.
-pub fn touched(kind: FaultKind, shown: &Value) -> bool {
-    let shown = shown.get("after").unwrap_or(shown);
-    let a_process = || shown["pids"].as_array().is_some_and(|pids| !pids.is_empty());
-    match kind {
-        FaultKind::Partition => shown.get("error").is_none() && shown["packets"].as_u64() != Some(0),
-        FaultKind::Pause | FaultKind::Clock => a_process(),
-        FaultKind::Kill => shown.get("signal").is_some(),
-    }
-}
-
-/// Evidence of the heal of a kill that failed.
-pub const RUNS: &str = "its process ran already";
 
 /// How long an agent or a probe may take for anything that is quick when all is well.
 pub const SHORT: Duration = Duration::from_secs(10);

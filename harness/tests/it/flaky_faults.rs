@@ -5,14 +5,17 @@ use std::{cell::Cell, collections::BTreeMap, rc::Rc};
 
 use async_trait::async_trait;
 use harness::{
-    error::Result,
+    error,
     experiment::{Experiment, Flags, On},
     recorder::Recorder,
     run::{Run, Silent, Stop},
-    world::{Applied, Healed, Injection, Nodes, World, WorldSink, sim::SimWorld},
+    world::{Nodes, World, WorldSink, sim::SimWorld},
 };
 use history::{Event, History};
-use nemesis::evidence::FaultResult;
+use nemesis::{
+    partition::Cut,
+    verbs::{Answer, ClockSet, Cutting, Killed, Mended, NotDone, Paused, Resumed, Started, Verbs},
+};
 use serde_json::{Map, Value, json};
 use simulation::Sim;
 use workloads::{env::Env, workload::Phase};
@@ -26,47 +29,83 @@ struct Flaky {
     doubted: Cell<u32>,
 }
 
+impl Flaky {
+    fn unless_spared(&self, node: &str) -> Result<(), NotDone> {
+        match self.spared {
+            Some(spared) if spared == node => Err("it is spared".to_owned().into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn doubt<T>(&self, answer: Answer<T>) -> Answer<T> {
+        match self.doubted.get() {
+            0 => answer,
+            left => {
+                self.doubted.set(left - 1);
+                Err("its answer is lost".to_owned().into())
+            }
+        }
+    }
+}
+
+#[async_trait(?Send)]
+impl Verbs for Flaky {
+    async fn pause(&self, node: &str) -> Answer<Paused> {
+        self.unless_spared(node)?;
+        self.inner.pause(node).await
+    }
+
+    async fn resume(&self, node: &str) -> Answer<Resumed> {
+        self.doubt(self.inner.resume(node).await)
+    }
+
+    async fn kill(&self, node: &str) -> Answer<Killed> {
+        self.unless_spared(node)?;
+        self.inner.kill(node).await
+    }
+
+    async fn start(&self, node: &str, process: Option<u32>) -> Answer<Started> {
+        self.doubt(self.inner.start(node, process).await)
+    }
+
+    async fn cut(&self, rules: u32, cut: &Cut) -> Answer<Cutting> {
+        self.unless_spared(&cut.node)?;
+        self.inner.cut(rules, cut).await
+    }
+
+    async fn mend(&self, rules: u32, node: &str) -> Answer<Mended> {
+        self.doubt(self.inner.mend(rules, node).await)
+    }
+
+    async fn set_clock(&self, node: &str, offset_ns: i64) -> Answer<ClockSet> {
+        self.unless_spared(node)?;
+        self.inner.set_clock(node, offset_ns).await
+    }
+
+    fn in_turn(&self) -> bool {
+        self.inner.in_turn()
+    }
+}
+
 #[async_trait(?Send)]
 impl World for Flaky {
-    async fn apply(&self, injection: &Injection) -> Applied {
-        let Some(spared) = self.spared.filter(|spared| injection.targets.iter().any(|node| node == spared))
-        else {
-            return self.inner.apply(injection).await;
-        };
-        let mut others = injection.clone();
-        others.targets.retain(|node| node != spared);
-        let mut applied = self.inner.apply(&others).await;
-        applied.result = FaultResult::Failed;
-        applied.evidence.insert(spared.into(), json!({ "error": "it is spared" }));
-        applied
-    }
-
-    async fn heal(&self, injection: &Injection) -> Healed {
-        let mut healed = self.inner.heal(injection).await;
-        if self.doubted.get() > 0 {
-            self.doubted.set(self.doubted.get() - 1);
-            healed.healed = false;
-        }
-        healed
-    }
-
     fn env(&self) -> Env {
         self.inner.env()
     }
 
-    async fn provision(&self, experiment: &Experiment, sink: WorldSink) -> Result<Nodes> {
+    async fn provision(&self, experiment: &Experiment, sink: WorldSink) -> error::Result<Nodes> {
         self.inner.provision(experiment, sink).await
     }
 
-    async fn preflight(&self) -> Result<()> {
+    async fn preflight(&self) -> error::Result<()> {
         self.inner.preflight().await
     }
 
-    async fn begin(&self) -> Result<()> {
+    async fn begin(&self) -> error::Result<()> {
         self.inner.begin().await
     }
 
-    async fn start_clients(&self) -> Result<()> {
+    async fn start_clients(&self) -> error::Result<()> {
         self.inner.start_clients().await
     }
 
@@ -86,7 +125,7 @@ impl World for Flaky {
         self.inner.logs()
     }
 
-    async fn teardown(&self) -> Result<()> {
+    async fn teardown(&self) -> error::Result<()> {
         self.inner.teardown().await
     }
 }

@@ -1,28 +1,59 @@
-//! The kinds of faults. All that a kind is (words, targets, default schedule, band) stands in one file each.
+//! The kinds of faults. All that a kind is (words, targets, default schedule, band, what it does in verbs) stands in one
+//! file each.
 
 pub mod clock;
 pub mod kill;
 pub mod partition;
 pub mod pause;
+pub(crate) mod policy;
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
+use self::policy::Policy;
 use crate::{duration::DurationRange, suggest, target::Target};
 
-/// A kind of fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FaultKind {
-    /// The process stands still: [`pause`].
-    Pause,
-    /// The process dies and is started again: [`kill`].
-    Kill,
-    /// Packets between nodes are dropped: [`partition`].
-    Partition,
-    /// The wall clock jumps: [`clock`].
-    Clock,
+/// The list of kinds, handed to a macro: each has a module of its own, in which a type of its name is the policy, and
+/// `Table` its table in experiment files.
+macro_rules! each_kind {
+    ($make:ident) => {
+        $make! {
+            /// The process stands still: [`crate::kind::pause`].
+            Pause in pause;
+            /// The process dies and is started again: [`crate::kind::kill`].
+            Kill in kill;
+            /// Packets between nodes are dropped: [`crate::kind::partition`].
+            Partition in partition;
+            /// The wall clock jumps: [`crate::kind::clock`].
+            Clock in clock;
+        }
+    };
 }
+pub(crate) use each_kind;
+
+macro_rules! fault_kind {
+    ($($(#[$about:meta])* $kind:ident in $module:ident;)*) => {
+        /// A kind of fault.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum FaultKind {
+            $($(#[$about])* $kind,)*
+        }
+
+        impl FaultKind {
+            /// All kinds.
+            pub const ALL: [FaultKind; [$(FaultKind::$kind),*].len()] = [$(FaultKind::$kind),*];
+
+            /// What it means in verbs.
+            pub(crate) fn policy(self) -> &'static dyn Policy {
+                match self {
+                    $(FaultKind::$kind => &$module::$kind,)*
+                }
+            }
+        }
+    };
+}
+each_kind!(fault_kind);
 
 /// What there is to know about a kind.
 #[derive(Debug)]
@@ -46,18 +77,9 @@ pub struct KindInfo {
 }
 
 impl FaultKind {
-    /// All kinds.
-    pub const ALL: [FaultKind; 4] =
-        [FaultKind::Pause, FaultKind::Kill, FaultKind::Partition, FaultKind::Clock];
-
     /// What there is to know about it.
     pub fn info(self) -> &'static KindInfo {
-        match self {
-            FaultKind::Pause => &pause::INFO,
-            FaultKind::Kill => &kill::INFO,
-            FaultKind::Partition => &partition::INFO,
-            FaultKind::Clock => &clock::INFO,
-        }
+        self.policy().info()
     }
 
     /// Its name.

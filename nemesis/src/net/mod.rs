@@ -17,7 +17,7 @@ use std::{collections::BTreeMap, io, net::Ipv4Addr};
 use serde::{Deserialize, Serialize};
 
 use self::socket::Socket;
-use crate::kind::partition::Direction;
+use crate::{kind::partition::Direction, verbs};
 
 /// What the rules of one peer have dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,13 @@ pub struct Dropped {
     pub packets_out: u64,
     /// Their bytes, IP headers included.
     pub bytes_out: u64,
+}
+
+impl From<Dropped> for verbs::Dropped {
+    fn from(dropped: Dropped) -> verbs::Dropped {
+        let Dropped { packets_in, bytes_in, packets_out, bytes_out } = dropped;
+        verbs::Dropped { packets_in, packets_out, bytes_in: Some(bytes_in), bytes_out: Some(bytes_out) }
+    }
 }
 
 /// What a fault's rules have dropped, by peer.

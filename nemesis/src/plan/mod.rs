@@ -3,7 +3,7 @@
 mod table;
 mod text;
 
-pub use table::{ClockTable, FaultsTable, KillTable, OneOrMany, PartitionTable, PauseTable};
+pub use table::{FaultsTable, OneOrMany, PlainTable, SpecTable};
 
 use serde::{Deserialize, Serialize};
 
@@ -137,6 +137,17 @@ impl FaultSpec {
             from: None,
             groups: Vec::new(),
         }
+    }
+
+    /// A specification as its table has it: without a target it has the kind's default.
+    pub(crate) fn timed(
+        kind: FaultKind,
+        target: Option<Target>,
+        every: Option<DurationRange>,
+        lasts: Option<DurationRange>,
+    ) -> FaultSpec {
+        let target = target.unwrap_or_else(|| kind.info().default_target.clone());
+        FaultSpec { every, lasts, ..FaultSpec::new(kind, target) }
     }
 
     /// The nodes that it names: its target's, and those of a partition's groups.

@@ -9,36 +9,23 @@ use serde::{
 
 use super::{FaultSpec, Plan, PlanError};
 use crate::{
-    duration::{DurationRange, OffsetRange},
-    kind::{
-        FaultKind,
-        partition::{Direction, From},
-    },
+    duration::DurationRange,
+    kind::{self, FaultKind},
     target::Target,
 };
 
-/// The table `[faults]` of an experiment: one table a kind, or several as `[[faults.pause]]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FaultsTable {
-    /// See [`crate::kind::pause`].
-    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
-    pub pause: OneOrMany<PauseTable>,
-    /// See [`crate::kind::kill`].
-    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
-    pub kill: OneOrMany<KillTable>,
-    /// See [`crate::kind::partition`].
-    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
-    pub partition: OneOrMany<PartitionTable>,
-    /// See [`crate::kind::clock`].
-    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
-    pub clock: OneOrMany<ClockTable>,
+/// The table of one kind, read as a specification and written from one.
+pub trait SpecTable: Sized {
+    /// The specification that it means; what is absent is the kind's default.
+    fn into_spec(self, kind: FaultKind) -> FaultSpec;
+    /// The table of a specification of its kind.
+    fn of(spec: FaultSpec) -> Self;
 }
 
-/// `[faults.pause]`
+/// The table of a kind without parameters of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PauseTable {
+pub struct PlainTable {
     /// Who; the kind's default when absent.
     pub target: Option<Target>,
     /// From one start to the next.
@@ -47,101 +34,57 @@ pub struct PauseTable {
     pub lasts: Option<DurationRange>,
 }
 
-/// `[faults.kill]`
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KillTable {
-    /// Who; the kind's default when absent.
-    pub target: Option<Target>,
-    /// From one start to the next.
-    pub every: Option<DurationRange>,
-    /// How long it is down.
-    pub lasts: Option<DurationRange>,
-}
+impl SpecTable for PlainTable {
+    fn into_spec(self, kind: FaultKind) -> FaultSpec {
+        FaultSpec::timed(kind, self.target, self.every, self.lasts)
+    }
 
-/// `[faults.partition]`
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PartitionTable {
-    /// Who; the kind's default when absent, `groups` when groups are given.
-    pub target: Option<Target>,
-    /// From one start to the next.
-    pub every: Option<DurationRange>,
-    /// How long each lasts.
-    pub lasts: Option<DurationRange>,
-    /// `in`, `out` or `both`.
-    pub direction: Option<Direction>,
-    /// Servers: from `all`, `servers` or `clients`.
-    pub from: Option<From>,
-    /// The sides, as lists of nodes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub groups: Option<Vec<Vec<String>>>,
-}
-
-/// `[faults.clock]`
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClockTable {
-    /// Who; the kind's default when absent.
-    pub target: Option<Target>,
-    /// From one start to the next.
-    pub every: Option<DurationRange>,
-    /// How long until the clock is true again.
-    pub lasts: Option<DurationRange>,
-    /// How far it jumps.
-    pub by: Option<OffsetRange>,
-}
-
-impl TryFrom<FaultsTable> for Plan {
-    type Error = PlanError;
-
-    /// Kinds in the order pause, kill, partition, clock; within a kind in the order written.
-    fn try_from(table: FaultsTable) -> Result<Plan, PlanError> {
-        let spec = |kind: FaultKind, target: Option<Target>, every, lasts| FaultSpec {
-            every,
-            lasts,
-            ..FaultSpec::new(kind, target.unwrap_or_else(|| kind.info().default_target.clone()))
-        };
-        let pauses = table.pause.0.into_iter().map(|t| spec(FaultKind::Pause, t.target, t.every, t.lasts));
-        let kills = table.kill.0.into_iter().map(|t| spec(FaultKind::Kill, t.target, t.every, t.lasts));
-        let partitions = table.partition.0.into_iter().map(|t| {
-            let groups = t.groups.is_some().then_some(Target::Groups);
-            FaultSpec {
-                direction: t.direction,
-                from: t.from,
-                groups: t.groups.unwrap_or_default(),
-                ..spec(FaultKind::Partition, t.target.or(groups), t.every, t.lasts)
-            }
-        });
-        let clocks = table
-            .clock
-            .0
-            .into_iter()
-            .map(|t| FaultSpec { by: t.by, ..spec(FaultKind::Clock, t.target, t.every, t.lasts) });
-        let plan = Plan { faults: pauses.chain(kills).chain(partitions).chain(clocks).collect() };
-        plan.check()?;
-        Ok(plan)
+    fn of(FaultSpec { target, every, lasts, .. }: FaultSpec) -> PlainTable {
+        PlainTable { target: Some(target), every, lasts }
     }
 }
 
-impl std::convert::From<Plan> for FaultsTable {
-    fn from(plan: Plan) -> FaultsTable {
-        let mut table = FaultsTable::default();
-        for FaultSpec { kind, target, every, lasts, by, direction, from, groups } in plan.faults {
-            let target = Some(target);
-            match kind {
-                FaultKind::Pause => table.pause.0.push(PauseTable { target, every, lasts }),
-                FaultKind::Kill => table.kill.0.push(KillTable { target, every, lasts }),
-                FaultKind::Partition => {
-                    let groups = (!groups.is_empty()).then_some(groups);
-                    table.partition.0.push(PartitionTable { target, every, lasts, direction, from, groups });
-                }
-                FaultKind::Clock => table.clock.0.push(ClockTable { target, every, lasts, by }),
+macro_rules! faults_table {
+    ($($(#[$about:meta])* $kind:ident in $module:ident;)*) => {
+        /// The table `[faults]` of an experiment: one table a kind, or several as `[[faults.pause]]`.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct FaultsTable {
+            $(
+                $(#[$about])*
+                #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+                pub $module: OneOrMany<kind::$module::Table>,
+            )*
+        }
+
+        impl TryFrom<FaultsTable> for Plan {
+            type Error = PlanError;
+
+            /// Kinds in the order of their list; within a kind in the order written.
+            fn try_from(table: FaultsTable) -> Result<Plan, PlanError> {
+                let mut faults = Vec::new();
+                $(faults.extend(table.$module.0.into_iter().map(|one| one.into_spec(FaultKind::$kind)));)*
+                let plan = Plan { faults };
+                plan.check()?;
+                Ok(plan)
             }
         }
-        table
-    }
+
+        impl From<Plan> for FaultsTable {
+            fn from(plan: Plan) -> FaultsTable {
+                let mut table = FaultsTable::default();
+                for spec in plan.faults {
+                    match spec.kind {
+                        $(FaultKind::$kind => table.$module.0.push(SpecTable::of(spec)),)*
+                    }
+                }
+                table
+            }
+        }
+    };
 }
+
+kind::each_kind!(faults_table);
 
 /// A table or a list of them. Read by hand, because an untagged enum would lose the place of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]

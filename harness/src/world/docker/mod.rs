@@ -4,7 +4,6 @@ pub mod binary;
 pub mod clean;
 mod clock;
 mod ends;
-mod faults;
 pub mod keeper;
 pub mod layer;
 pub mod link;
@@ -12,9 +11,9 @@ mod log;
 pub mod loss;
 pub mod network;
 pub mod node;
-
 mod preflight;
 mod provision;
+mod verbs;
 mod watch;
 
 use std::{
@@ -30,7 +29,7 @@ use serde_json::{Map, Value, json};
 use workloads::{env::Env, workload::Phase};
 
 use self::{clock::RunClock, ends::FirstEnd, keeper::Keeper, log::Log, loss::Loss, node::Node};
-use super::{Applied, Healed, Injection, Nodes, SHORT, World, WorldEvent, WorldSink};
+use super::{Nodes, SHORT, World, WorldEvent, WorldSink};
 use crate::{
     agent::protocol::Command,
     client::Start,
@@ -71,8 +70,6 @@ struct Inner {
     plans: BTreeMap<String, ServerPlan>,
     starts: Vec<Start>,
     facts: Map<String, Value>,
-    active: faults::Active,
-    healed: faults::Done,
     watch: watch::Watch,
 }
 
@@ -201,14 +198,6 @@ impl World for DockerWorld {
             })
             .max_by_key(|(term, _)| *term)
             .map(|(_, server)| server.name.clone())
-    }
-
-    async fn apply(&self, injection: &Injection) -> Applied {
-        self.apply_fault(injection).await
-    }
-
-    async fn heal(&self, injection: &Injection) -> Healed {
-        self.heal_fault(injection).await
     }
 
     fn facts(&self) -> Map<String, Value> {

@@ -3,14 +3,13 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod clients;
-mod faults;
 mod services;
 mod stores;
+mod verbs;
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
-use nemesis::kind::FaultKind;
 use serde_json::{Map, Value, json};
 use workloads::{
     api::Endpoint,
@@ -23,7 +22,7 @@ use self::{services::Service, stores::SimStores};
 use crate::{
     error::{Error, Result},
     experiment::{Experiment, SimTable},
-    world::{Applied, Healed, Injection, Nodes, World, WorldEvent, WorldSink, client_configs},
+    world::{Nodes, World, WorldEvent, WorldSink, client_configs},
 };
 use simulation::{Node, NodeId, Sim, net::Quality, resource};
 
@@ -49,12 +48,8 @@ struct Inner {
     sink: Option<WorldSink>,
     /// Kills lose what disks have not synced.
     power_cut: bool,
-    /// Faults under way, by node and kind, oldest first, with their clock offset in nanoseconds.
-    active: BTreeMap<(String, FaultKind), Vec<(u32, i64)>>,
-    /// Packets that cuts had taken on each way when a partition began, by fault and node.
-    packets: BTreeMap<(u32, String), Vec<u64>>,
-    /// What heals of partitions and kills have shown, by fault and node: a heal may be tried again.
-    healed: BTreeMap<(u32, String), Value>,
+    /// Rules in force, and what those showed that are gone, by number and node.
+    rules: BTreeMap<(u32, String), verbs::Rules>,
     facts: Map<String, Value>,
 }
 
@@ -195,14 +190,6 @@ impl World for SimWorld {
         let leading = inner.services.iter().filter(|(name, _)| running(name));
         let terms = leading.filter_map(|(name, service)| Some((service.leads()?, std::cmp::Reverse(name))));
         terms.max().map(|(_, name)| name.0.clone())
-    }
-
-    async fn apply(&self, injection: &Injection) -> Applied {
-        self.apply_fault(injection)
-    }
-
-    async fn heal(&self, injection: &Injection) -> Healed {
-        self.heal_fault(injection).await
     }
 
     fn facts(&self) -> Map<String, Value> {

@@ -1,0 +1,78 @@
+//! The verbs on containers: what each asks of the node's agent.
+
+use std::net::Ipv4Addr;
+
+use async_trait::async_trait;
+use nemesis::{
+    partition::Cut,
+    verbs::{
+        Answer, ClockSet, Cutting, Done, Killed, Mended, NotDone, Paused, RanAlready, Resumed, Started, Verbs,
+    },
+};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use super::{DockerWorld, link};
+use crate::agent::protocol::Command;
+
+/// What an agent answers to a start.
+#[derive(Deserialize)]
+struct Start {
+    pid: u32,
+    #[serde(default)]
+    running: bool,
+}
+
+impl DockerWorld {
+    async fn ask<T: DeserializeOwned>(&self, node: &str, command: Command) -> Answer<T> {
+        self.read(self.node(node)?.call(command).await?)
+    }
+
+    /// An answer as the type that the agent wrote, on the run's clock.
+    fn read<T: DeserializeOwned>(&self, done: link::Done) -> Answer<T> {
+        let shown = serde_json::from_value(Value::Object(done.result));
+        let shown = shown.map_err(|error| format!("an answer of its agent cannot be read: {error}"))?;
+        Ok(Done { at: self.since_start(done.now_ns), shown })
+    }
+}
+
+#[async_trait(?Send)]
+impl Verbs for DockerWorld {
+    async fn pause(&self, node: &str) -> Answer<Paused> {
+        self.ask(node, Command::Pause).await
+    }
+
+    async fn resume(&self, node: &str) -> Answer<Resumed> {
+        self.ask(node, Command::Resume).await
+    }
+
+    async fn kill(&self, node: &str) -> Answer<Killed> {
+        self.ask(node, Command::Kill).await
+    }
+
+    async fn start(&self, node: &str, process: Option<u32>) -> Answer<Started> {
+        let started = match process {
+            Some(_) => self.start_client(node, process).await,
+            None => self.start_server(node).await,
+        };
+        let started: Done<Start> = self.read(started?)?;
+        Ok(started.map(|Start { pid, running }| match running {
+            true => Started::Before { pid, note: RanAlready::RanAlready },
+            false => Started::Anew { new_pid: pid },
+        }))
+    }
+
+    async fn cut(&self, rules: u32, cut: &Cut) -> Answer<Cutting> {
+        let address = |peer: &String| Ok(self.node(peer)?.address);
+        let peers = cut.peers.iter().map(address).collect::<Result<Vec<Ipv4Addr>, NotDone>>()?;
+        self.ask(&cut.node, Command::Cut { fault: rules, peers, direction: cut.direction }).await
+    }
+
+    async fn mend(&self, rules: u32, node: &str) -> Answer<Mended> {
+        self.ask(node, Command::Mend { fault: rules }).await
+    }
+
+    async fn set_clock(&self, node: &str, offset_ns: i64) -> Answer<ClockSet> {
+        self.ask(node, Command::Clock { offset_ns }).await
+    }
+}
