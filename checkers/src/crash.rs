@@ -1,14 +1,32 @@
 use super::{
+    check::{Check, Stake},
     findings::{Findings, unknown},
-    say::Ms,
     table::{Exit, LockTable},
+    words::Ms,
 };
 use history::verdict::{CheckResult, Verdict, Violation};
+
+pub(super) const CHECK: Check = Check {
+    name: "crash",
+    about: "a server ended by itself; only judged where one did",
+    promise: "No server ends by itself.",
+    prevented_by: "A server is to stand whatever its clients do; its own log, under nodes/ in the run's folder, tells \
+        what it died of.",
+    rank: 7,
+    informs: false,
+    on_occasion: true,
+    kept_only_at_end: false,
+    stalls_excuse: false,
+    stake: Stake::Contention,
+    needs_every_grant: false,
+    not_applicable: |case| case.table.exits.is_empty().then_some("no server ended by itself"),
+    run: |case| crash(&case.table),
+};
 
 /// A server's process ended by itself: no fault of the run did that.
 ///
 /// One that somebody outside of the run may have ended, by a signal or by asking it to stop, accuses nobody: `unknown`.
-pub(super) fn crash(table: &LockTable<'_>) -> CheckResult {
+fn crash(table: &LockTable<'_>) -> CheckResult {
     let mut findings = Findings::new();
     table.exits.iter().filter(|exit| !exit.may_be_from_outside()).for_each(|exit| findings.push(exit));
     let reason = "a server ended by itself";

@@ -1,6 +1,6 @@
 use super::{
-    say::Ms,
     table::{LockTable, Stall},
+    words::Ms,
 };
 
 /// Whose stalls count for a violation.

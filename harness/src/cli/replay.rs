@@ -177,7 +177,7 @@ fn expected(args: &ReplayArgs, experiment: &Experiment, folder: &Path) -> Result
 fn violated(judgement: &Judgement) -> Vec<String> {
     let checks = judgement.checks.iter().filter(|(_, check)| check.verdict == Verdict::Invalid);
     let mut names: Vec<String> = checks.map(|(name, _)| name.clone()).collect();
-    names.sort_by_key(|name| reports::violations::rank(name));
+    names.sort_by_key(|name| checkers::rank(name));
     names
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{exits, headline, latency, run::RunData, timeline::Timeline, violations::numbered, words};
 
-/// Verdict, headline, what ran where. Availability only informs, so it neither held nor broke.
+/// Verdict, headline, what ran where. A check that only informs neither held nor broke.
 pub(super) fn top(run: &RunData) -> Markup {
     let judgement = &run.judgement;
     html! {
@@ -20,7 +20,7 @@ pub(super) fn top(run: &RunData) -> Markup {
             p.holds {
                 @for (verdict, what) in [(Verdict::Invalid, "Broken"), (Verdict::Unknown, "Not shown"), (Verdict::Valid, "Held")] {
                     @let names: Vec<&str> = words::checks_in_order(judgement).into_iter()
-                        .filter(|(name, result)| result.verdict == verdict && *name != "availability").map(|(name, _)| name.as_str()).collect();
+                        .filter(|(_, result)| result.verdict == verdict && !result.about.informs).map(|(name, _)| name.as_str()).collect();
                     @if !names.is_empty() { span { (what) ": " b { (names.join(", ")) } } }
                 }
                 @match judgement.as_expected {
@@ -78,7 +78,7 @@ pub(super) fn checks(run: &RunData) -> Markup {
                 tbody {
                     @for (name, result) in words::checks_in_order(&run.judgement) {
                         tr data-check=(name) data-verdict=(words::verdict(result.verdict)) {
-                            td { b { (name) } @if let Some(promise) = words::promise_of(name) { br; small { (promise) } } }
+                            td { b { (name) } @if let Some(promise) = &result.about.promise { br; small { (promise) } } }
                             td { (badge(result.verdict)) }
                             td.n { (result.count) }
                             td { (result.blame.as_deref().unwrap_or("–")) }
@@ -211,7 +211,7 @@ fn stalls(run: &RunData) -> Markup {
             } ")" }
             p.note {
                 "A node, or the harness, stood still though no fault of this run did that: its machine was busy or frozen. "
-                "A violation of exclusion, deadline or liveness that is no longer than that is set aside."
+                (words::excused(&run.judgement))
             }
         }
     }

@@ -108,7 +108,7 @@ pub(super) fn operations(run: &RunData, timeline: &Timeline, layout: &Layout) ->
     let right: Vec<usize> = (1..4 + names.len()).collect();
     let grants = run.judgement.grants;
     let granted = format!("Grants: {}, of them contended: {}", grants.total, grants.contended);
-    let granted = match run.judgement.checks.contains_key("linearizability") {
+    let granted = match words::of_model(&run.judgement).is_some() {
         true => String::new(),
         false => layout.paragraph(&granted),
     };

@@ -222,6 +222,25 @@ fn verdict_json_reads_back() {
     insta::assert_snapshot!(text.lines().take(60).collect::<Vec<_>>().join("\n"));
 }
 
+/// They do not tell the rank of their checks: among equals these come by name.
+#[test]
+fn verdicts_of_older_builds_are_shown() {
+    let mut run = sample::broken();
+    let mut older = serde_json::to_value(&run.judgement).unwrap();
+    for check in older["checks"].as_object_mut().unwrap().values_mut() {
+        for field in ["rank", "promise", "informs", "stalls_excuse"] {
+            assert!(check.as_object_mut().unwrap().remove(field).is_some(), "{field}");
+        }
+    }
+    run.judgement = serde_json::from_value(older).unwrap();
+    let order: Vec<&str> =
+        reports::words::checks_in_order(&run.judgement).into_iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(order, ["damage", "exclusion", "liveness", "availability", "fencing", "promise", "token"]);
+    for (what, text) in shown(&run) {
+        assert!(what == "svg" || text.contains("availability"), "{what}");
+    }
+}
+
 #[test]
 fn every_field_of_verdict_json_is_documented() {
     let page = include_str!("../../VERDICT.md");
