@@ -1,14 +1,14 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
+use history::{holds::Ending, judgement::FaultRecord, verdict::CheckResult};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
     check::{Check, Stake},
     findings::{LISTED, valid},
-    table::{Ending, FaultRecord, Hold, LockTable},
+    table::{Hold, LockTable},
     words::ms,
 };
-use history::verdict::CheckResult;
 
 pub(super) const CHECK: Check = Check {
     name: "availability",

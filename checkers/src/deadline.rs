@@ -2,10 +2,13 @@ use super::{
     check::{Case, Check, Stake},
     findings::{Findings, figures},
     stalls::Whose,
-    table::{Access, Ending, LockTable, Promise, Without},
+    table::{Access, LockTable, Promise, Without},
     words::{Ms, ms},
 };
-use history::verdict::{CheckResult, Violation};
+use history::{
+    holds::Ending,
+    verdict::{CheckResult, Violation},
+};
 
 /// What a clock's resolution may add to a stated deadline.
 const RESOLUTION_NS: u64 = 1_000_000;

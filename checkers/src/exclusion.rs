@@ -2,10 +2,13 @@ use super::{
     check::{Check, Stake},
     findings::{Findings, figures},
     stalls::Whose,
-    table::{Ending, Hold, LockTable},
+    table::{Hold, LockTable},
     words::{Ms, ms},
 };
-use history::verdict::{CheckResult, Violation};
+use history::{
+    holds::Ending,
+    verdict::{CheckResult, Violation},
+};
 use linear::special::belief::{Belief, Overlap, overlaps};
 
 pub(super) const CHECK: Check = Check {

@@ -6,6 +6,7 @@ use std::{
 
 use history::{
     History, Reacquire,
+    judgement::{Exit, FaultRecord, Grants, Outcomes},
     verdict::{CheckResult, CheckResults, Verdict},
 };
 use serde::Serialize;
@@ -14,9 +15,8 @@ use super::{
     check::{CHECKS, Case, Stake},
     contention,
     context::{CheckContext, PlannedFaults, RecipeTraits},
-    counts::{Grants, Outcomes},
     findings::unknown,
-    table::{Exit, FaultRecord, LockTable},
+    table::LockTable,
 };
 
 /// All that the checks say about one run.

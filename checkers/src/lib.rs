@@ -25,9 +25,9 @@ mod words;
 
 pub use check::{CHECKS, Check, rank};
 pub use context::{CheckContext, PlannedFaults, RecipeTraits};
-pub use counts::{Grants, OperationCounts, Outcomes};
+pub use counts::OperationCounts;
 pub use judge::{Judged, judge};
 pub use table::{
-    Access, At, Attempt, Ending, Exit, FaultRecord, Grant, Hold, LockName, LockTable, NoticedLate, Phase,
-    Promise, Reacquired, Release, Sighting, Stall, Ungiven, Without,
+    Access, At, Attempt, Grant, Hold, LockName, LockTable, NoticedLate, Phase, Promise, Reacquired, Release,
+    Sighting, Ungiven, Without,
 };

@@ -1,5 +1,6 @@
 use super::{
     check::{Check, Stake},
+    crash::may_be_from_outside,
     findings::{Findings, figures, unknown},
     stalls::Whose,
     table::{Attempt, Hold, LockTable},
@@ -63,7 +64,7 @@ fn liveness(table: &LockTable<'_>) -> CheckResult {
     let blame = if table.exits.is_empty() { "recipe or service" } else { "service" };
     let result =
         findings.judge_rest(table, Some(blame), reason, |stuck| stuck.start_ns, |stuck| span.tell(stuck));
-    let outside = table.exits.iter().find(|exit| exit.may_be_from_outside());
+    let outside = table.exits.iter().find(|exit| may_be_from_outside(exit));
     match (result.verdict, undecided, outside) {
         (Verdict::Invalid, _, Some(exit)) => {
             unknown(format!("{reason}, but {}", table.ended_from_outside(exit)))

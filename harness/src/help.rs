@@ -1,9 +1,11 @@
 //! What helps against what was broken, in the words of the recipe's own table. It decides nothing.
 
 use checkers::{Check, rank};
-use history::verdict::{CheckResults, Verdict};
+use history::{
+    judgement::{Help, Judgement},
+    verdict::{CheckResults, Verdict},
+};
 use nemesis::{schedule::Schedule, target::Target};
-use reports::judgement::{Help, Judgement};
 use workloads::recipes::{Gap, RecipeInfo};
 
 use crate::experiment::Experiment;

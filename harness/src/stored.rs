@@ -2,8 +2,8 @@
 
 use std::{io::ErrorKind, path::Path};
 
-use history::History;
-use reports::{judgement::Judgement, run::RunData};
+use history::{History, judgement::Judgement};
+use reports::run::RunData;
 use serde_json::{Map, Value};
 
 use crate::{

@@ -1,11 +1,14 @@
 //! One sentence that says what a run showed, for somebody who has never seen one.
 
-use history::{EventKind, verdict::Verdict};
+use history::{
+    EventKind,
+    judgement::{FaultRecord, Judgement},
+    verdict::Verdict,
+};
 use serde_json::Value;
 
 use crate::{
     exits,
-    judgement::{FaultRecord, Judgement},
     run::RunData,
     violations::{Numbered, numbered},
     words::{checks_in_order, count, event_at, ms, of_model, who},

@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 
-use history::verdict::{CheckResult, Verdict, Violation};
-
-use crate::judgement::Judgement;
+use history::{
+    judgement::Judgement,
+    verdict::{CheckResult, Verdict, Violation},
+};
 
 /// One violation under its number.
 #[derive(Clone, Copy, Debug)]

@@ -4,15 +4,12 @@ use std::cmp::Reverse;
 
 use history::{
     Event, EventKind, Process,
+    judgement::{Help, Judgement},
     verdict::{CheckResult, Verdict},
 };
 use serde_json::Value;
 
-use crate::{
-    judgement::{Help, Judgement},
-    run::RunData,
-    violations::rank,
-};
+use crate::{run::RunData, violations::rank};
 
 /// The event with this index: at its own position unless the history was cut.
 pub fn event_at(run: &RunData, index: u64) -> Option<&Event> {

@@ -66,7 +66,7 @@ impl fmt::Display for Cell {
 }
 
 impl Counted {
-    fn take(&mut self, seed: u64, judgement: reports::judgement::Judgement) {
+    fn take(&mut self, seed: u64, judgement: history::judgement::Judgement) {
         self.runs += 1;
         self.unknown += u64::from(judgement.verdict == Verdict::Unknown);
         for (name, check) in judgement.checks {

@@ -2,9 +2,12 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use checkers::{Grants, Judged, Outcomes};
+use checkers::Judged;
 use history::{
     Event, EventKind, History, Process, ResourceEntry,
+    holds::Holds,
+    judgement::{Grants, Judgement, Outcomes},
+    stalls::Stalls,
     verdict::{About, CheckResult, CheckResults, Verdict, Violation},
 };
 use linear::{
@@ -13,7 +16,7 @@ use linear::{
     limits::Limit,
     op::FailMeans,
 };
-use reports::{judgement::Judgement, run::RunData, stalls::Stalls};
+use reports::run::RunData;
 use serde_json::{Map, json};
 
 use super::{Checked, Meaning, Request, source};
@@ -84,6 +87,7 @@ impl Outline {
         judged: Judged,
         stalls: Stalls,
         events: Vec<Event>,
+        holds: Holds,
         resource: Option<Vec<ResourceEntry>>,
     ) -> Checked {
         let mut run = self.run(judged.checks, events);
@@ -92,6 +96,7 @@ impl Outline {
         run.judgement.faults = judged.faults;
         run.judgement.exits = judged.exits;
         run.judgement.stalls = stalls;
+        run.holds = holds;
         run.resource = resource;
         Checked { run, explanation: None, notes: self.notes }
     }
@@ -125,6 +130,7 @@ impl Outline {
                 phases_ms: read.into_iter().chain(check).collect(),
             },
             events,
+            holds: Holds::default(),
             resource: None,
             messages: Vec::new(),
             servers: Vec::new(),

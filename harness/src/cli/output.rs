@@ -6,15 +6,15 @@ use std::{
     sync::OnceLock,
 };
 
-use history::verdict::Verdict;
-use reports::{judgement::Judgement, messages::Message, run::RunData, table};
+use history::{judgement::Judgement, verdict::Verdict};
+use reports::{messages::Message, run::RunData, table};
 use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result, exit},
     experiment::{Experiment, On},
     pressure,
-    run::Judged,
+    run::{self, Judged},
     shell,
     store::{EXPERIMENT, RunFolder},
     tell,
@@ -116,6 +116,7 @@ pub fn run_data(
     RunData {
         judgement: judged.judgement,
         events: judged.history.events().collect(),
+        holds: run::holds(&judged.history),
         resource: Some(judged.history.resource),
         messages: messages(folder),
         servers: nodes.servers.clone(),

@@ -2,8 +2,7 @@
 
 use std::{path::Path, rc::Rc};
 
-use history::verdict::Verdict;
-use reports::judgement::Judgement;
+use history::{judgement::Judgement, verdict::Verdict};
 use serde_json::Value;
 
 use super::{

@@ -5,11 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use checkers::{Check, CheckContext, PlannedFaults, RecipeTraits};
 use history::{
     History, Process,
-    verdict::{CheckResults, Verdict},
-};
-use reports::{
     judgement::{Expected, Judgement},
     stalls::{Stall, Stalls},
+    verdict::{CheckResults, Verdict},
 };
 
 use super::Outcome;

@@ -6,6 +6,7 @@ pub mod sim;
 use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
+pub use history::stalls::HARNESS;
 use history::{Event, ResourceEntry};
 use nemesis::{
     evidence::{Evidence, FaultResult},
@@ -13,7 +14,6 @@ use nemesis::{
     partition::Cut,
     schedule::ScheduledFault,
 };
-pub use reports::stalls::HARNESS;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use workloads::{

@@ -17,8 +17,7 @@
 
 use std::collections::HashMap;
 
-use checkers::Ending;
-use history::{Event, ResourceEntry, ResourceOp};
+use history::{Event, ResourceEntry, ResourceOp, holds::Ending};
 use serde_json::{Map, Number, Value, json};
 
 use crate::{

@@ -2,7 +2,9 @@ use history::verdict::{CheckResult, Verdict};
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
-use crate::{exits, headline, latency, run::RunData, timeline::Timeline, violations::numbered, words};
+use crate::{
+    exits, headline, latency, run::RunData, stalls, timeline::Timeline, violations::numbered, words,
+};
 
 /// Verdict, headline, what ran where. A check that only informs neither held nor broke.
 pub(super) fn top(run: &RunData) -> Markup {
@@ -205,7 +207,7 @@ pub(super) fn faults(run: &RunData) -> Markup {
 fn stalls(run: &RunData) -> Markup {
     let stalls = &run.judgement.stalls;
     html! {
-        @if let Some(told) = stalls.in_words() {
+        @if let Some(told) = stalls::in_words(stalls) {
             p #stalls { (told) " (" @for (i, (node, of)) in stalls.nodes.iter().enumerate() {
                 @if i > 0 { ", " } (node) " " (of.count) ": " (words::ms(of.total_ms))
             } ")" }

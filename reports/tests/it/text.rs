@@ -1,4 +1,5 @@
-use reports::{html, json, judgement::Judgement, markdown, table, table::Options};
+use history::judgement::Judgement;
+use reports::{html, json, markdown, table, table::Options};
 
 use crate::sample;
 
@@ -160,7 +161,7 @@ fn a_terminal_is_not_flooded() {
     let mut run = sample::broken();
     let fault = run.judgement.faults[0].clone();
     run.judgement.faults =
-        (1..=10_000).map(|id| reports::judgement::FaultRecord { id, ..fault.clone() }).collect();
+        (1..=10_000).map(|id| history::judgement::FaultRecord { id, ..fault.clone() }).collect();
     let of_one = run.judgement.operations["write"];
     run.judgement.operations = (0..10_000).map(|n| (format!("f{n}"), of_one)).collect();
     let text = table::render(&run, plain(100));

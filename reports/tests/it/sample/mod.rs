@@ -1,18 +1,19 @@
 //! Plausible runs, always the same ones.
 
 mod chain;
+mod holds;
 mod lease;
 mod messages;
 mod recording;
 
 use std::collections::BTreeMap;
 
-use history::verdict::{About, CheckResult, CheckResults, Verdict, Violation};
-use reports::{
+use history::{
     judgement::{Exit, FaultRecord, Grants, Help, Judgement, Outcomes},
-    run::RunData,
     stalls::Stalls,
+    verdict::{About, CheckResult, CheckResults, Verdict, Violation},
 };
+use reports::run::RunData;
 use serde_json::{Map, Value, json};
 
 pub use messages::with_messages;
@@ -140,6 +141,11 @@ pub fn late() -> RunData {
     let mut run = broken();
     let late = 40_000 * MS;
     run.events.iter_mut().for_each(|event| event.time += late);
+    for held in &mut run.holds.holds {
+        held.start_ns += late;
+        held.end_ns += late;
+        held.promised_ns = held.promised_ns.map(|ns| ns + late);
+    }
     for fault in &mut run.judgement.faults {
         fault.start_ns += late;
         fault.end_ns = fault.end_ns.map(|end| end + late);
@@ -186,6 +192,7 @@ pub fn hostile_with(attack: &str) -> RunData {
         event.error = event.error.as_ref().map(|_| attack.to_owned());
         event.node = event.node.as_ref().map(|node| format!("{node}{attack}"));
     }
+    run.holds.locks.iter_mut().for_each(|lock| *lock = attack.into());
     run.judgement.experiment = attack.into();
     for check in run.judgement.checks.values_mut() {
         check.reason = Some(attack.into());
