@@ -1,13 +1,30 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
+use history::{holds::Ending, judgement::FaultRecord, verdict::CheckResult};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
+    check::{Check, Stake},
     findings::{LISTED, valid},
-    say::ms,
-    table::{Ending, FaultRecord, Hold, LockTable},
+    table::{Hold, LockTable},
+    words::ms,
 };
-use history::verdict::CheckResult;
+
+pub(super) const CHECK: Check = Check {
+    name: "availability",
+    about: "never: it tells unavailable time, recovery times and latencies",
+    promise: "How long nothing succeeded, and how long operations took. Informs, never fails.",
+    prevented_by: "Nothing is broken.",
+    rank: 9,
+    informs: true,
+    on_occasion: false,
+    kept_only_at_end: false,
+    stalls_excuse: false,
+    stake: Stake::None,
+    needs_every_grant: false,
+    not_applicable: |_| None,
+    run: |case| availability(&case.table),
+};
 
 /// Informs and never fails: how long a wanted lock was held by nobody, how fast it came back after each fault, how
 /// long operations took, how long elections were without leader.
@@ -15,7 +32,7 @@ use history::verdict::CheckResult;
 /// Figures: `share_without_success`, the part of the time in which somebody waited for a lock and nobody was certain
 /// to hold it (0 to 1, over all locks); `recovery`, for each fault the milliseconds from its start and from its heal
 /// to the next grant; `latency_ms` by operation; `failover_ms` and `failovers` where there are elections.
-pub(super) fn availability(table: &LockTable<'_>) -> CheckResult {
+fn availability(table: &LockTable<'_>) -> CheckResult {
     let mut figures = Map::new();
     figures.insert("share_without_success".to_owned(), share_without_success(table).into());
     figures.insert("recovery".to_owned(), table.faults.iter().map(|fault| recovery(table, fault)).collect());

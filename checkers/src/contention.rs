@@ -1,11 +1,9 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
+use history::judgement::Grants;
 use rustc_hash::FxHashMap;
 
-use super::{
-    counts::Grants,
-    table::{Attempt, LockTable},
-};
+use super::table::{Attempt, LockTable};
 
 /// Counts the grants, and those during whose wait or hold another client asked for the lock, waited for it or held it.
 /// A refusal while another holds is contention as much as a wait.

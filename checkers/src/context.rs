@@ -1,8 +1,8 @@
 use std::{collections::BTreeSet, fmt};
 
-use history::Reacquire;
+use history::{Reacquire, judgement::FaultRecord};
 
-use super::table::{FaultRecord, LockTable};
+use super::table::LockTable;
 
 /// What the checks must know beside the history.
 #[derive(Clone, Debug, Default)]

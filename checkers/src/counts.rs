@@ -1,27 +1,6 @@
 use std::collections::BTreeMap;
 
-use history::{Outcome, Row};
-use serde::{Deserialize, Serialize};
-
-/// How often an operation ended how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcomes {
-    /// It happened.
-    pub ok: u64,
-    /// It certainly did not.
-    pub fail: u64,
-    /// Nobody knows.
-    pub info: u64,
-}
-
-/// Grants of locks or leaderships.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grants {
-    /// All of them.
-    pub total: u64,
-    /// Those for which another client was holding or waiting at the same time.
-    pub contended: u64,
-}
+use history::{Outcome, Row, judgement::Outcomes};
 
 /// What became of one kind of operation.
 #[derive(Clone, Debug, Default)]

@@ -1,41 +1,60 @@
 use super::{
+    check::{Check, Stake},
     findings::{Findings, unknown},
-    say::Ms,
-    table::{Exit, LockTable},
+    table::LockTable,
+    words::Ms,
 };
-use history::verdict::{CheckResult, Verdict, Violation};
+use history::{
+    judgement::Exit,
+    verdict::{CheckResult, Verdict, Violation},
+};
+
+pub(super) const CHECK: Check = Check {
+    name: "crash",
+    about: "a server ended by itself; only judged where one did",
+    promise: "No server ends by itself.",
+    prevented_by: "A server is to stand whatever its clients do; its own log, under nodes/ in the run's folder, tells \
+        what it died of.",
+    rank: 7,
+    informs: false,
+    on_occasion: true,
+    kept_only_at_end: false,
+    stalls_excuse: false,
+    stake: Stake::Contention,
+    needs_every_grant: false,
+    not_applicable: |case| case.table.exits.is_empty().then_some("no server ended by itself"),
+    run: |case| crash(&case.table),
+};
 
 /// A server's process ended by itself: no fault of the run did that.
 ///
 /// One that somebody outside of the run may have ended, by a signal or by asking it to stop, accuses nobody: `unknown`.
-pub(super) fn crash(table: &LockTable<'_>) -> CheckResult {
+fn crash(table: &LockTable<'_>) -> CheckResult {
     let mut findings = Findings::new();
-    table.exits.iter().filter(|exit| !exit.may_be_from_outside()).for_each(|exit| findings.push(exit));
+    table.exits.iter().filter(|exit| !may_be_from_outside(exit)).for_each(|exit| findings.push(exit));
     let reason = "a server ended by itself";
     let result = findings.judge(Some("service"), reason, |exit| exit.at_ns, |exit| table.tell_exit(exit));
-    match table.exits.iter().find(|exit| exit.may_be_from_outside()) {
+    match table.exits.iter().find(|exit| may_be_from_outside(exit)) {
         Some(exit) if result.verdict == Verdict::Valid => unknown(table.ended_from_outside(exit)),
         _ => result,
     }
 }
 
-impl Exit {
-    /// Whether it need not be the server's own doing: a signal that others send (SIGHUP, SIGINT, SIGQUIT, SIGKILL,
-    /// SIGTERM; the kernel sends SIGKILL when memory is short), also as the exit status that shells and JVMs make of
-    /// it, or an orderly end, which such a signal brings about.
-    pub(super) fn may_be_from_outside(&self) -> bool {
-        const SIGNALS: [u32; 5] = [1, 2, 3, 9, 15];
-        let number = |after: &str| {
-            let digits = self.status.split_once(after)?.1.trim_start();
-            digits.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
-        };
-        let sent = |signal: u32| SIGNALS.contains(&signal);
-        match (number("exit status:"), number("signal:")) {
-            (Some(status), _) => status == 0 || status.checked_sub(128).is_some_and(sent),
-            (None, Some(signal)) => sent(signal),
-            // Nobody knows how.
-            (None, None) => true,
-        }
+/// Whether it need not be the server's own doing: a signal that others send (SIGHUP, SIGINT, SIGQUIT, SIGKILL, SIGTERM;
+/// the kernel sends SIGKILL when memory is short), also as the exit status that shells and JVMs make of it, or an orderly
+/// end, which such a signal brings about.
+pub(super) fn may_be_from_outside(exit: &Exit) -> bool {
+    const SIGNALS: [u32; 5] = [1, 2, 3, 9, 15];
+    let number = |after: &str| {
+        let digits = exit.status.split_once(after)?.1.trim_start();
+        digits.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
+    };
+    let sent = |signal: u32| SIGNALS.contains(&signal);
+    match (number("exit status:"), number("signal:")) {
+        (Some(status), _) => status == 0 || status.checked_sub(128).is_some_and(sent),
+        (None, Some(signal)) => sent(signal),
+        // Nobody knows how.
+        (None, None) => true,
     }
 }
 
@@ -86,7 +105,7 @@ mod tests {
     #[test]
     fn what_others_can_do_accuses_nobody() {
         let outside = |status: &str| {
-            Exit { node: "s1".into(), status: status.into(), at_ns: 0, event: 0 }.may_be_from_outside()
+            may_be_from_outside(&Exit { node: "s1".into(), status: status.into(), at_ns: 0, event: 0 })
         };
         for status in
             ["exit status: 0", "exit status: 143", "signal: 9 (SIGKILL)", "signal: 15 (SIGTERM)", "lost", ""]

@@ -1,13 +1,49 @@
 use super::{
+    check::{Case, Check, Stake},
     findings::{Findings, figures},
-    say::{Ms, ms},
     stalls::Whose,
-    table::{Access, Ending, LockTable, Promise, Without},
+    table::{Access, LockTable, Promise, Without},
+    words::{Ms, ms},
 };
-use history::verdict::{CheckResult, Violation};
+use history::{
+    holds::Ending,
+    verdict::{CheckResult, Violation},
+};
 
 /// What a clock's resolution may add to a stated deadline.
 const RESOLUTION_NS: u64 = 1_000_000;
+
+pub(super) const CHECK: Check = Check {
+    name: "deadline",
+    about: "a client wrote to the resource after its own deadline, or held nothing; or it stated a deadline \
+        beyond what was promised",
+    promise: "A client stops writing when its own lease has run out.",
+    prevented_by: "A client that looks at its clock right before each write, and stops at the deadline of its own \
+        lease, would have prevented it.",
+    rank: 5,
+    informs: false,
+    on_occasion: false,
+    kept_only_at_end: false,
+    stalls_excuse: true,
+    stake: Stake::Contention,
+    needs_every_grant: true,
+    not_applicable,
+    run: |case| deadline(&case.table),
+};
+
+/// Without a write only a deadline that was stated can break it.
+fn not_applicable(case: &Case<'_>) -> Option<&'static str> {
+    let promises = &case.table.promises;
+    let stated = |promise: &&Promise| promise.deadline_ns().is_some();
+    let has_stated = promises.iter().any(|promise| stated(&promise));
+    let has_stated_with_ttl = promises.iter().filter(stated).any(|promise| promise.ttl_ns().is_some());
+    if !case.has_writes() && !has_stated_with_ttl {
+        return Some("nothing was written");
+    }
+    let without = case.table.accesses.iter().any(|access| access.write && access.is_without());
+    let has_end = case.recipe.ttl || has_stated || without;
+    (!has_end).then_some("the recipe's grants have neither deadline nor time to live")
+}
 
 /// A client invoked a write after its own lease's deadline, or while it held nothing: sending is what the client
 /// controls. Or it stated a deadline beyond what was promised.
@@ -18,7 +54,7 @@ const RESOLUTION_NS: u64 = 1_000_000;
 ///
 /// Noticing late that the deadline has passed breaks nothing; how often and how late is told in `noticed_late` and
 /// `noticed_late_max_ms`.
-pub(super) fn deadline(table: &LockTable<'_>) -> CheckResult {
+fn deadline(table: &LockTable<'_>) -> CheckResult {
     let mut findings = Findings::new();
     table
         .promises

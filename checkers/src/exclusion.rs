@@ -1,11 +1,33 @@
 use super::{
+    check::{Check, Stake},
     findings::{Findings, figures},
-    say::{Ms, ms},
     stalls::Whose,
-    table::{Ending, Hold, LockTable},
+    table::{Hold, LockTable},
+    words::{Ms, ms},
 };
-use history::verdict::{CheckResult, Violation};
+use history::{
+    holds::Ending,
+    verdict::{CheckResult, Violation},
+};
 use linear::special::belief::{Belief, Overlap, overlaps};
+
+pub(super) const CHECK: Check = Check {
+    name: "exclusion",
+    about: "two clients were entitled to believe at once that they hold one lock, or lead",
+    promise: "Never do two clients believe at once that they hold the same lock.",
+    prevented_by: "A lock that ends by time is over for a client that stands still, and the client does not know: one \
+        that looks at its clock before it acts, and a resource that refuses a lower token than the highest \
+        it has seen, keep this from doing harm.",
+    rank: 1,
+    informs: false,
+    on_occasion: false,
+    kept_only_at_end: false,
+    stalls_excuse: true,
+    stake: Stake::Contention,
+    needs_every_grant: true,
+    not_applicable: |_| None,
+    run: |case| exclusion(&case.table),
+};
 
 /// Two holds of one lock overlap. Every hold that began while another client held the lock is one violation, shown
 /// with the one among those that lasts longest.
@@ -16,7 +38,7 @@ use linear::special::belief::{Belief, Overlap, overlaps};
 ///
 /// What is judged is what clients were entitled to believe. Noticing late that a deadline has passed is no violation,
 /// acting late is one of `deadline`.
-pub(super) fn exclusion(table: &LockTable<'_>) -> CheckResult {
+fn exclusion(table: &LockTable<'_>) -> CheckResult {
     let mut locks: Vec<Lock> = table.locks.iter().map(|_| Lock::default()).collect();
     for (place, hold) in (0..).zip(&table.holds) {
         let grant = table.grant_of(hold);

@@ -3,9 +3,10 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashSet;
 
 use super::{
+    check::{Check, Stake},
     findings::Findings,
-    say::Ms,
     table::{Access, Grant, Hold, LockTable},
+    words::Ms,
 };
 use history::{
     Outcome, ResourceEntry, ResourceOp,
@@ -13,11 +14,32 @@ use history::{
 };
 use linear::special::fencing::{self as guard, Answer, Request};
 
+pub(super) const CHECK: Check = Check {
+    name: "fencing",
+    about: "the fenced resource took a stale holder's write, or refused the current holder's",
+    promise: "The fenced resource refuses a stale holder and takes the current one.",
+    prevented_by: "The resource must compare the token and take the write in one step, and remember the highest token \
+        that it has seen, reads included.",
+    rank: 4,
+    informs: false,
+    on_occasion: false,
+    kept_only_at_end: false,
+    stalls_excuse: false,
+    stake: Stake::Contention,
+    needs_every_grant: true,
+    not_applicable: |case| match (case.has_writes(), case.recipe.token) {
+        (false, _) => Some("nothing was written"),
+        (true, false) => Some("the recipe has no fencing token"),
+        (true, true) => None,
+    },
+    run: |case| fencing(&case.table, case.log),
+};
+
 /// The fenced register took a stale holder's write after a newer holder's request, or refused the current holder's.
 ///
 /// What it took comes from its own serial log where there is one. From the history alone two requests are in order
 /// only if one returned before the other was invoked.
-pub(super) fn fencing(table: &LockTable<'_>, log: Option<&[ResourceEntry]>) -> CheckResult {
+fn fencing(table: &LockTable<'_>, log: Option<&[ResourceEntry]>) -> CheckResult {
     let mut findings = Findings::new();
     refused_holders(table, &mut findings);
     match log {

@@ -66,6 +66,7 @@ impl<T> Findings<T> {
         }
         self.found.sort_by_key(start_ns);
         CheckResult {
+            about: Default::default(),
             verdict: Verdict::Invalid,
             count: self.count,
             blame: blame.map(str::to_owned),
@@ -79,6 +80,7 @@ impl<T> Findings<T> {
 /// The promise held.
 pub(super) fn valid() -> CheckResult {
     CheckResult {
+        about: Default::default(),
         verdict: Verdict::Valid,
         count: 0,
         blame: None,

@@ -5,26 +5,18 @@ use std::{
 };
 
 use history::{
-    History, Reacquire, ResourceEntry,
+    History, Reacquire,
+    judgement::{Exit, FaultRecord, Grants, Outcomes},
     verdict::{CheckResult, CheckResults, Verdict},
 };
 use serde::Serialize;
 
 use super::{
-    availability::availability,
+    check::{CHECKS, Case, Stake},
     contention,
     context::{CheckContext, PlannedFaults, RecipeTraits},
-    counts::{Grants, Outcomes},
-    crash::crash,
-    damage::damage,
-    deadline::deadline,
-    exclusion::exclusion,
-    fencing::fencing,
     findings::unknown,
-    liveness::liveness,
-    promise::promise,
-    table::{Exit, FaultRecord, LockTable, Promise},
-    token,
+    table::LockTable,
 };
 
 /// All that the checks say about one run.
@@ -75,16 +67,20 @@ fn judge_as(history: &History, context: &CheckContext, meaning: Reacquire) -> (J
     let case = Case { table, history, log, recipe, drift_ns: context.drift_ns, reacquire: meaning };
 
     let grants = contention::grants(&case.table);
-    let not_applicable = not_applicable(&case.table, recipe);
     let missing = missing_faults(&case.table, &context.planned_faults);
     let ungiven = case.table.ungiven.map(|ungiven| case.table.tell_ungiven(&ungiven));
     let mut checks = CheckResults::new();
-    for (name, check) in CHECKS {
-        let happened = name != "crash" || !case.table.exits.is_empty();
-        if happened && !not_applicable.contains_key(name) {
-            let result = guarded(|| check(&case));
-            let result = temper(name, result, grants, missing.as_deref());
-            checks.insert(name.to_owned(), incomplete(name, result, ungiven.as_deref()));
+    let mut not_applicable = BTreeMap::new();
+    for check in CHECKS {
+        match (check.not_applicable)(&case) {
+            Some(_) if check.on_occasion => {}
+            Some(why) => _ = not_applicable.insert(check.name.to_owned(), why.to_owned()),
+            None => {
+                let result = CheckResult { about: check.told(), ..guarded(|| (check.run)(&case)) };
+                let result = unless_nothing_at_stake(check.stake, result, grants, missing.as_deref());
+                let ungiven = ungiven.as_deref().filter(|_| check.needs_every_grant);
+                checks.insert(check.name.to_owned(), unless_grants_missing(result, ungiven));
+            }
         }
     }
     let operations = case.table.operations.iter().map(|(f, counts)| (f.clone(), counts.outcomes)).collect();
@@ -103,67 +99,10 @@ fn agreed(mut refreshed: Judged, nested: &Judged, defect: &Judged, again: &str) 
                  defect of the lock, and the history does not tell which (--reacquire refresh, nested or defect says it)",
                 result.verdict, nested, defect
             );
-            *result = CheckResult { figures: std::mem::take(&mut result.figures), ..unknown(reason) };
+            *result = doubted(result.clone(), &reason);
         }
     }
     refreshed
-}
-
-/// What a check looks at.
-struct Case<'h> {
-    table: LockTable<'h>,
-    history: &'h History,
-    log: Option<&'h [ResourceEntry]>,
-    recipe: RecipeTraits,
-    drift_ns: u64,
-    reacquire: Reacquire,
-}
-
-type Check = fn(&Case<'_>) -> CheckResult;
-
-const CHECKS: [(&str, Check); 9] = [
-    ("exclusion", |case| exclusion(&case.table)),
-    ("promise", |case| {
-        let tokens_ordered = token::broken(&case.table).count == 0;
-        promise(&case.table, case.drift_ns, tokens_ordered, case.reacquire)
-    }),
-    ("deadline", |case| deadline(&case.table)),
-    ("token", |case| token::token(&case.table)),
-    ("fencing", |case| fencing(&case.table, case.log)),
-    ("damage", |case| damage(&case.table, case.history, case.log, case.recipe.token)),
-    ("liveness", |case| liveness(&case.table)),
-    ("crash", |case| crash(&case.table)),
-    ("availability", |case| availability(&case.table)),
-];
-
-fn not_applicable(table: &LockTable<'_>, recipe: RecipeTraits) -> BTreeMap<String, String> {
-    let writes = table.accesses.iter().any(|access| access.write);
-    let stated = |promise: &Promise| promise.deadline_ns().is_some();
-    let deadlines = table.promises.iter().any(stated);
-    let stated_with_ttl = table.promises.iter().any(|promise| stated(promise) && promise.ttl_ns().is_some());
-    let mut reasons = BTreeMap::new();
-    let mut skip = |name: &str, reason: &str| _ = reasons.insert(name.to_owned(), reason.to_owned());
-    if !recipe.ttl {
-        skip("promise", "the recipe's grants have no time to live");
-    }
-    let without = table.accesses.iter().any(|access| access.write && access.is_without());
-    if !recipe.ttl && !deadlines && !without {
-        skip("deadline", "the recipe's grants have neither deadline nor time to live");
-    }
-    if !recipe.token {
-        skip("token", "the recipe has no fencing token");
-        skip("fencing", "the recipe has no fencing token");
-    }
-    if !writes {
-        ["fencing", "damage"].into_iter().for_each(|name| skip(name, "nothing was written"));
-    }
-    if !writes && !stated_with_ttl {
-        skip("deadline", "nothing was written");
-    }
-    if table.phases.is_empty() {
-        skip("liveness", "the history has no phases: it does not tell when the last fault was healed");
-    }
-    reasons
 }
 
 fn guarded(check: impl FnOnce() -> CheckResult) -> CheckResult {
@@ -176,31 +115,38 @@ fn message(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked")
 }
 
-/// A run in which nothing was at stake proves nothing: its `valid` becomes `unknown`. Liveness needs no contention.
-fn temper(name: &str, result: CheckResult, grants: Grants, missing: Option<&str>) -> CheckResult {
-    let vacuous = match name {
-        "availability" => None,
+/// A run in which nothing was at stake proves nothing: its `valid` becomes `unknown`.
+fn unless_nothing_at_stake(
+    stake: Stake,
+    result: CheckResult,
+    grants: Grants,
+    missing: Option<&str>,
+) -> CheckResult {
+    let vacuous = match stake {
+        Stake::None => None,
         _ if grants.total == 0 => Some("nothing was ever granted"),
-        _ if grants.contended == 0 && name != "liveness" => {
+        Stake::Contention if grants.contended == 0 => {
             Some("no grant was contended: nobody else held or wanted the lock meanwhile")
         }
-        _ => missing,
+        Stake::Grant | Stake::Contention => missing,
     };
-    match vacuous {
-        Some(reason) if result.verdict == Verdict::Valid => {
-            CheckResult { verdict: Verdict::Unknown, reason: Some(reason.to_owned()), ..result }
-        }
-        _ => result,
+    match vacuous.filter(|_| result.verdict == Verdict::Valid) {
+        Some(reason) => doubted(result, reason),
+        None => result,
     }
 }
 
 /// A history that does not tell of every grant shows no promise to be kept that depends on them.
-fn incomplete(name: &str, result: CheckResult, ungiven: Option<&str>) -> CheckResult {
-    let of_grants = ["exclusion", "promise", "deadline", "token", "fencing"].contains(&name);
-    match ungiven.filter(|_| of_grants && result.verdict == Verdict::Valid) {
-        Some(reason) => CheckResult { figures: result.figures, ..unknown(reason) },
+fn unless_grants_missing(result: CheckResult, ungiven: Option<&str>) -> CheckResult {
+    match ungiven.filter(|_| result.verdict == Verdict::Valid) {
+        Some(reason) => doubted(result, reason),
         None => result,
     }
+}
+
+/// The check with its figures, and with nothing certain to say.
+fn doubted(result: CheckResult, reason: &str) -> CheckResult {
+    CheckResult { figures: result.figures, about: result.about, ..unknown(reason) }
 }
 
 /// What was planned and of which not one fault took effect: another of the same kind on another target is no stand-in.

@@ -1,12 +1,34 @@
 use super::{
+    check::{Check, Stake},
+    crash::may_be_from_outside,
     findings::{Findings, figures, unknown},
-    say::{Ms, ms},
     stalls::Whose,
     table::{Attempt, Hold, LockTable},
+    words::{Ms, ms},
 };
 use history::{
     Outcome,
     verdict::{CheckResult, Verdict, Violation},
+};
+
+pub(super) const CHECK: Check = Check {
+    name: "liveness",
+    about: "after the last heal the lock was not granted within TTL + bound, or a waiter waits for ever",
+    promise: "After the last fault has healed the lock can be had again, and nobody waits for ever.",
+    prevented_by: "A lock that ends by time, a watch that is set before what it waits for is read, and a client that \
+        gives up waiting and asks again, keep a lock usable.",
+    rank: 8,
+    informs: false,
+    on_occasion: false,
+    kept_only_at_end: true,
+    stalls_excuse: true,
+    stake: Stake::Grant,
+    needs_every_grant: false,
+    not_applicable: |case| {
+        let untold = "the history has no phases: it does not tell when the last fault was healed";
+        case.table.phases.is_empty().then_some(untold)
+    },
+    run: |case| liveness(&case.table),
 };
 
 /// After the last heal each lock must be granted within TTL + bound of being wanted and free, again and again.
@@ -15,7 +37,7 @@ use history::{
 /// after its client gave up. What happened before the heal has to be over by TTL + bound, whatever it was, so there
 /// the clock starts at the heal unless a certain hold goes on. Somebody must have wanted the lock when the time was
 /// up, or asked later and in vain; short attempts with nobody asking between prove nothing.
-pub(super) fn liveness(table: &LockTable<'_>) -> CheckResult {
+fn liveness(table: &LockTable<'_>) -> CheckResult {
     let Some(phase) = table.phase("liveness") else {
         return unknown("the run has no liveness phase: it ended before the last fault was healed");
     };
@@ -42,7 +64,7 @@ pub(super) fn liveness(table: &LockTable<'_>) -> CheckResult {
     let blame = if table.exits.is_empty() { "recipe or service" } else { "service" };
     let result =
         findings.judge_rest(table, Some(blame), reason, |stuck| stuck.start_ns, |stuck| span.tell(stuck));
-    let outside = table.exits.iter().find(|exit| exit.may_be_from_outside());
+    let outside = table.exits.iter().find(|exit| may_be_from_outside(exit));
     match (result.verdict, undecided, outside) {
         (Verdict::Invalid, _, Some(exit)) => {
             unknown(format!("{reason}, but {}", table.ended_from_outside(exit)))

@@ -1,7 +1,5 @@
-use super::{
-    say::Ms,
-    table::{LockTable, Stall},
-};
+use super::{table::LockTable, words::Ms};
+use history::stalls::Stall;
 
 /// Whose stalls count for a violation.
 #[derive(Clone, Copy, Debug)]

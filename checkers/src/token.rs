@@ -3,11 +3,29 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashSet;
 
 use super::{
+    check::{Check, Stake},
     findings::Findings,
-    say::Ms,
     table::{LockTable, Promise, Sighting},
+    words::Ms,
 };
 use history::verdict::{CheckResult, Violation};
+
+pub(super) const CHECK: Check = Check {
+    name: "token",
+    about: "tokens of successive grants and renewals repeat or do not increase; two leaders in one term",
+    promise: "Each grant carries a greater token than the one before.",
+    prevented_by: "Tokens must come from one order that outlives restarts and failovers, such as a revision of etcd or \
+        a zxid of ZooKeeper.",
+    rank: 3,
+    informs: false,
+    on_occasion: false,
+    kept_only_at_end: false,
+    stalls_excuse: false,
+    stake: Stake::Contention,
+    needs_every_grant: true,
+    not_applicable: |case| (!case.recipe.token).then_some("the recipe has no fencing token"),
+    run: |case| token(&case.table),
+};
 
 /// Tokens of one lock's grants and renewals repeat, or do not increase in real-time order; or two leaders were seen in
 /// one term.
@@ -15,7 +33,7 @@ use history::verdict::{CheckResult, Violation};
 /// An answer is broken if another grant had its token before, or if an answer that was known before this one was asked
 /// for has a token that is higher, or as high and of another grant. Answers that overlap in time may have their tokens
 /// in either order, and a renewal may repeat its own grant's token. O(n log n).
-pub(super) fn token(table: &LockTable<'_>) -> CheckResult {
+fn token(table: &LockTable<'_>) -> CheckResult {
     let mut findings = Findings::new();
     broken(table)
         .found

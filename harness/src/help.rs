@@ -1,14 +1,12 @@
 //! What helps against what was broken, in the words of the recipe's own table. It decides nothing.
 
+use checkers::{Check, rank};
 use history::{
+    judgement::{Help, Judgement},
     node::Role,
     verdict::{CheckResults, Verdict},
 };
 use nemesis::{schedule::Schedule, target::Target};
-use reports::{
-    judgement::{Help, Judgement},
-    violations::rank,
-};
 use workloads::recipes::{Gap, RecipeInfo};
 
 use crate::experiment::Experiment;
@@ -58,9 +56,9 @@ fn broken(checks: &CheckResults) -> Vec<String> {
 
 /// Where the table has no excuse.
 fn not_known(recipe: &RecipeInfo, check: &str) -> Help {
-    let prevented_by = match check {
+    let prevented_by = match Check::named(check) {
         // No recipe does that.
-        "crash" => in_general(check).to_owned(),
+        Some(check) if check.on_occasion => check.prevented_by.to_owned(),
         _ => format!(
             "{} is not known to break this under these faults: what the check blames is where to look. {}",
             recipe.name,
@@ -93,48 +91,10 @@ fn is_before(version: Option<&str>, than: &str) -> bool {
     version.map(numbers).is_some_and(|version| !version.is_empty() && version < numbers(than))
 }
 
-/// What is true of every lock, by check.
+/// What prevents it, whatever the recipe.
 fn in_general(check: &str) -> &'static str {
-    match check {
-        "exclusion" => {
-            "A lock that ends by time is over for a client that stands still, and the client does not know: one that looks \
-             at its clock before it acts, and a resource that refuses a lower token than the highest it has seen, keep \
-             this from doing harm."
-        }
-        "promise" => {
-            "The service gave away what it had promised to another: its clocks, what it has on disk when it starts \
-             again, and how many servers must agree are what prevents it; a client can only guard its resource by a \
-             token that increases."
-        }
-        "deadline" => {
-            "A client that looks at its clock right before each write, and stops at the deadline of its own lease, would \
-             have prevented it."
-        }
-        "crash" => {
-            "A server is to stand whatever its clients do; its own log, under nodes/ in the run's folder, tells what it \
-             died of."
-        }
-        "token" => {
-            "Tokens must come from one order that outlives restarts and failovers, such as a revision of etcd or a zxid \
-             of ZooKeeper."
-        }
-        "fencing" => {
-            "The resource must compare the token and take the write in one step, and remember the highest token that it \
-             has seen, reads included."
-        }
-        "damage" => {
-            "A resource that refuses a lower token than the highest it has seen would have refused the stale writes."
-        }
-        "liveness" => {
-            "A lock that ends by time, a watch that is set before what it waits for is read, and a client that gives up \
-             waiting and asks again, keep a lock usable."
-        }
-        "linearizability" => {
-            "`--format html` shows the smallest part of the history that is still wrong; where a failed operation or a \
-             nil means something else in this history, --failed-cas, --nil-read and --model say so."
-        }
-        _ => "What the violation names shows who acted when, and under which fault.",
-    }
+    let unknown = "What the violation names shows who acted when, and under which fault.";
+    Check::named(check).map_or(unknown, |check| check.prevented_by)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reports::violations::rank;
+use checkers::rank;
 use workloads::recipes::{self, RecipeInfo};
 
 /// In Markdown: every recipe that is not wrong by design.

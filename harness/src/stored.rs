@@ -2,8 +2,9 @@
 
 use std::{io::ErrorKind, path::Path};
 
-use history::History;
-use reports::{judgement::Judgement, run::RunData};
+use checkers::Check;
+use history::{History, judgement::Judgement, verdict::About};
+use reports::run::RunData;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -90,6 +91,7 @@ pub fn load(folder: &RunFolder) -> Result<Rejudged> {
         rejudged.notes.push("judged anew: its verdict is of an older build, which judged otherwise".into());
         return Ok(rejudged);
     }
+    tell_about(&mut judgement);
     if judgement.help.is_empty() {
         judgement.help = help::of_run(&rejudged.experiment, &judgement);
     }
@@ -98,6 +100,14 @@ pub fn load(folder: &RunFolder) -> Result<Rejudged> {
     }
     rejudged.run.judgement = judgement;
     Ok(rejudged)
+}
+
+/// Verdicts of builds that did not yet tell reports of their checks are told it now.
+fn tell_about(judgement: &mut Judgement) {
+    for (name, result) in &mut judgement.checks {
+        let known = Check::named(name).filter(|_| result.about == About::default());
+        result.about = known.map_or_else(|| result.about.clone(), Check::told);
+    }
 }
 
 /// What `verdict.json` says, or what is wrong with it and where.

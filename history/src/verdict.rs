@@ -45,11 +45,31 @@ pub struct CheckResult {
     pub blame: Option<String>,
     /// One sentence: what was broken, or why nothing can be said.
     pub reason: Option<String>,
+    /// What reports must know of the check.
+    #[serde(flatten)]
+    pub about: About,
     /// The violations, earliest first; a check may list only the first hundred.
     pub violations: Vec<Violation>,
     /// Figures of this check alone, such as `unfenced_lost`.
     #[serde(flatten)]
     pub figures: Map<String, Value>,
+}
+
+/// What reports must know of a check beside its verdict. Verdicts of older builds do not tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// Its place among the checks, the lowest first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// What it sees kept, or what it tells, in one sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promise: Option<String>,
+    /// Whether it only tells figures: then it is neither kept nor broken.
+    #[serde(default)]
+    pub informs: bool,
+    /// Whether a violation that is no longer than what stood still meanwhile is set aside.
+    #[serde(default)]
+    pub stalls_excuse: bool,
 }
 
 /// The smallest evidence of one broken promise.

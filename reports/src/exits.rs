@@ -1,9 +1,7 @@
 //! Servers that ended by themselves, in words.
 
-use crate::{
-    judgement::{Exit, Judgement},
-    words,
-};
+use crate::words;
+use history::judgement::{Exit, Judgement};
 
 /// `s1 ended by itself at 3.000 s (exit status: 3)`.
 pub fn in_words(exit: &Exit) -> String {

@@ -1,14 +1,17 @@
 //! One sentence that says what a run showed, for somebody who has never seen one.
 
-use history::{EventKind, verdict::Verdict};
+use history::{
+    EventKind,
+    judgement::{FaultRecord, Judgement},
+    verdict::Verdict,
+};
 use serde_json::Value;
 
 use crate::{
     exits,
-    judgement::{FaultRecord, Judgement},
     run::RunData,
     violations::{Numbered, numbered},
-    words::{checks_in_order, count, event_at, ms, who},
+    words::{checks_in_order, count, event_at, ms, of_model, who},
 };
 
 /// The first violation in plain words, or what held, or why nothing can be said; and what ended by itself.
@@ -21,7 +24,7 @@ pub fn headline(run: &RunData) -> String {
 
 fn of_verdict(run: &RunData) -> String {
     let judgement = &run.judgement;
-    if let Some(reason) = judgement.checks.get("linearizability").and_then(|check| check.reason.as_deref()) {
+    if let Some(reason) = of_model(judgement).and_then(|check| check.reason.as_deref()) {
         return capital(&sentence(reason));
     }
     let violations = numbered(judgement);

@@ -1,6 +1,7 @@
 //! `verdict.json`.
 
-use crate::{judgement::Judgement, plain};
+use crate::plain;
+use history::judgement::Judgement;
 
 /// The judgement, indented, with a final newline. No character of it moves a terminal.
 ///

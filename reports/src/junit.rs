@@ -8,16 +8,13 @@
 
 use std::time::Duration;
 
-use history::verdict::{CheckResult, Verdict};
+use history::{
+    judgement::{Expected, Judgement},
+    verdict::{CheckResult, Verdict},
+};
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
-use crate::{
-    exits,
-    judgement::{Expected, Judgement},
-    plain,
-    run::RunData,
-    words,
-};
+use crate::{exits, plain, run::RunData, stalls, words};
 
 /// The expectation of the whole verdict, and its test case.
 const VERDICT: &str = "verdict";
@@ -44,7 +41,7 @@ pub fn render_with(run: &RunData, failures: &[String]) -> Result<String, Seriali
     for (name, value) in [
         ("version", judgement.version.clone()),
         ("seed", judgement.seed.map(|seed| seed.to_string())),
-        ("stalls", judgement.stalls.in_words()),
+        ("stalls", stalls::in_words(&judgement.stalls)),
         ("exits", exits::sentence(judgement)),
         ("repeat", (!run.repeat.is_empty()).then(|| run.repeat.clone())),
     ] {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::{
     run::RunData,
     timeline::{Outcome, Timeline},
+    words,
 };
 
 /// Quantiles of one operation's successes.
@@ -25,9 +26,9 @@ impl Latency {
     }
 }
 
-/// As the availability check states them (`latency_ms`, by operation and quantile); else counted from the history.
+/// As a check states them (`latency_ms`, by operation and quantile); else counted from the history.
 pub fn of(run: &RunData, timeline: &Timeline) -> Vec<Latency> {
-    let stated = run.judgement.checks.get("availability").and_then(|check| check.figures.get("latency_ms"));
+    let stated = words::figure(&run.judgement, "latency_ms");
     match stated.and_then(Value::as_object) {
         Some(by_f) => by_f.iter().filter_map(|(f, quantiles)| stated_of(f, quantiles)).collect(),
         None => counted(timeline),

@@ -9,7 +9,6 @@ pub mod exits;
 pub mod headline;
 pub mod html;
 pub mod json;
-pub mod judgement;
 pub mod junit;
 pub mod latency;
 pub mod markdown;

@@ -2,7 +2,7 @@
 
 use history::verdict::Verdict;
 
-use crate::{exits, headline, plain, run::RunData, violations::numbered, words};
+use crate::{exits, headline, plain, run::RunData, stalls, violations::numbered, words};
 
 /// Violations shown before the rest is only counted.
 const VIOLATIONS: usize = 5;
@@ -45,7 +45,7 @@ pub fn render(run: &RunData) -> String {
         text.push_str(&format!("\nand {left_off} more.\n"));
     }
     judgement.exits.iter().for_each(|exit| text.push_str(&format!("\n{}\n", safe(&exits::in_words(exit)))));
-    if let Some(stalls) = judgement.stalls.in_words() {
+    if let Some(stalls) = stalls::in_words(&judgement.stalls) {
         text.push_str(&format!("\n{}\n", safe(&stalls)));
     }
     if !run.repeat.is_empty() {

@@ -1,8 +1,8 @@
 //! A finished run, as the renderers take it.
 
-use history::{Event, ResourceEntry};
+use history::{Event, ResourceEntry, holds::Holds, judgement::Judgement};
 
-use crate::{judgement::Judgement, messages::Message};
+use crate::messages::Message;
 
 /// Everything a report is made of. All of it has been judged already.
 #[derive(Clone, Debug)]
@@ -11,6 +11,8 @@ pub struct RunData {
     pub judgement: Judgement,
     /// The history, in its final order.
     pub events: Vec<Event>,
+    /// When clients were entitled to believe that they had a lock, as the checks counted it.
+    pub holds: Holds,
     /// Lines of the protected resource's own log, where there is one.
     pub resource: Option<Vec<ResourceEntry>>,
     /// What was sent in a simulated run, in order of sending, where that was recorded.

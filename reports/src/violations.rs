@@ -2,23 +2,10 @@
 
 use std::cmp::Reverse;
 
-use history::verdict::{Verdict, Violation};
-
-use crate::judgement::Judgement;
-
-/// What a reader wants to see first. A check that is not listed comes after these, by name.
-const ORDER: [&str; 10] = [
-    "exclusion",
-    "leader",
-    "promise",
-    "token",
-    "fencing",
-    "deadline",
-    "damage",
-    "deposed",
-    "crash",
-    "liveness",
-];
+use history::{
+    judgement::Judgement,
+    verdict::{CheckResult, Verdict, Violation},
+};
 
 /// One violation under its number.
 #[derive(Clone, Copy, Debug)]
@@ -36,12 +23,17 @@ impl Numbered<'_> {
     pub fn overlap_ms(&self) -> Option<f64> {
         self.violation.figures.get("overlap_ms").and_then(serde_json::Value::as_f64)
     }
+
+    /// Whether it is that a register of the resource lost a write, the first of its operations.
+    pub fn is_lost_write(&self) -> bool {
+        self.violation.figures.contains_key("register")
+    }
 }
 
-/// All listed violations: exclusion first, then by what follows from what; within a check as the check lists them.
+/// All listed violations: what others follow from first; within a check as the check lists them.
 pub fn numbered(judgement: &Judgement) -> Vec<Numbered<'_>> {
     let mut checks: Vec<_> = judgement.checks.iter().collect();
-    checks.sort_by_key(|(name, result)| (Reverse(result.verdict == Verdict::Invalid), rank(name), *name));
+    checks.sort_by_key(|(name, result)| (Reverse(result.verdict == Verdict::Invalid), rank(result), *name));
     checks
         .into_iter()
         .flat_map(|(name, result)| result.violations.iter().map(move |violation| (name, violation)))
@@ -50,7 +42,7 @@ pub fn numbered(judgement: &Judgement) -> Vec<Numbered<'_>> {
         .collect()
 }
 
-/// Position of a check in every list of checks.
-pub fn rank(check: &str) -> usize {
-    ORDER.iter().position(|name| *name == check).unwrap_or(ORDER.len())
+/// Position of a check in every list of checks: as its result says, and behind all others where that says nothing.
+pub fn rank(result: &CheckResult) -> u32 {
+    result.about.rank.unwrap_or(u32::MAX)
 }

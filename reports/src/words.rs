@@ -4,15 +4,12 @@ use std::cmp::Reverse;
 
 use history::{
     Event, EventKind, Process,
+    judgement::{Help, Judgement},
     verdict::{CheckResult, Verdict},
 };
 use serde_json::Value;
 
-use crate::{
-    judgement::{Help, Judgement},
-    run::RunData,
-    violations::rank,
-};
+use crate::{run::RunData, violations::rank};
 
 /// The event with this index: at its own position unless the history was cut.
 pub fn event_at(run: &RunData, index: u64) -> Option<&Event> {
@@ -21,25 +18,14 @@ pub fn event_at(run: &RunData, index: u64) -> Option<&Event> {
     direct.or_else(|| run.events.iter().find(|event| event.index == index))
 }
 
-/// What a check looks at, in one sentence; none for a check these pages do not know.
-pub fn promise_of(check: &str) -> Option<&'static str> {
-    Some(match check {
-        "exclusion" => "Never do two clients believe at once that they hold the same lock.",
-        "leader" => "Never do two clients believe at once that they lead.",
-        "promise" => "The service grants a lock to no one else before the time it promised has passed.",
-        "deadline" => "A client stops writing when its own lease has run out.",
-        "token" => "Each grant carries a greater token than the one before.",
-        "fencing" => "The fenced resource refuses a stale holder and takes the current one.",
-        "damage" => "No update made under the lock is lost.",
-        "deposed" => "Work of a deposed leader is refused.",
-        "liveness" => "After the last fault has healed the lock can be had again, and nobody waits for ever.",
-        "crash" => "No server ends by itself.",
-        "linearizability" => {
-            "Some order of the operations, each within its interval, is one that the model permits."
-        }
-        "availability" => "How long nothing succeeded, and how long operations took. Informs, never fails.",
-        _ => return None,
-    })
+/// The result of the check that a model makes, of a history that was judged against one.
+pub fn of_model(judgement: &Judgement) -> Option<&CheckResult> {
+    judgement.checks.values().find(|check| check.figures.contains_key("model"))
+}
+
+/// A figure that one check alone tells.
+pub fn figure<'j>(judgement: &'j Judgement, name: &str) -> Option<&'j Value> {
+    judgement.checks.values().find_map(|check| check.figures.get(name))
 }
 
 /// Milliseconds as a person reads them: three digits, and seconds from ten thousand on.
@@ -90,7 +76,7 @@ pub fn verdict(verdict: Verdict) -> &'static str {
 /// Checks in the order of every report: the broken ones first.
 pub fn checks_in_order(judgement: &Judgement) -> Vec<(&String, &CheckResult)> {
     let mut checks: Vec<_> = judgement.checks.iter().collect();
-    checks.sort_by_key(|(name, result)| (Reverse(result.verdict), rank(name), *name));
+    checks.sort_by_key(|(name, result)| (Reverse(result.verdict), rank(result), *name));
     checks
 }
 
@@ -136,14 +122,11 @@ fn help_line(judgement: &Judgement, help: &Help) -> String {
     }
 }
 
-/// Elections: how long each was without leader, where the availability check tells (`failovers`, `failover_ms`).
+/// Elections: how long each was without leader, where a check tells (`failovers`, `failover_ms`).
 pub fn failovers(judgement: &Judgement) -> Vec<String> {
-    let Some(figures) = judgement.checks.get("availability").map(|check| &check.figures) else {
-        return Vec::new();
-    };
-    let each = figures.get("failovers").and_then(Value::as_array).into_iter().flatten();
+    let each = figure(judgement, "failovers").and_then(Value::as_array).into_iter().flatten();
     let mut sentences: Vec<String> = each.filter_map(failover).collect();
-    if let Some(quantiles) = figures.get("failover_ms").and_then(Value::as_object) {
+    if let Some(quantiles) = figure(judgement, "failover_ms").and_then(Value::as_object) {
         let quantile = |name: &str| Some(format!("{name} {}", ms(quantiles.get(name)?.as_f64()?)));
         let quantiles: Vec<String> = ["p50", "p90", "p99", "max"].into_iter().filter_map(quantile).collect();
         sentences.push(format!("All: {}", quantiles.join(", ")));
@@ -162,10 +145,9 @@ fn failover(figure: &Value) -> Option<String> {
     ))
 }
 
-/// Milliseconds from a fault's start and from its heal to the next grant, where the availability check tells.
+/// Milliseconds from a fault's start and from its heal to the next grant, where a check tells.
 pub fn recovery_ms(judgement: &Judgement, fault: u32) -> [Option<f64>; 2] {
-    let recoveries =
-        judgement.checks.get("availability").and_then(|check| check.figures.get("recovery")?.as_array());
+    let recoveries = figure(judgement, "recovery").and_then(Value::as_array);
     let of_fault = |figure: &&Value| figure.get("fault").and_then(Value::as_u64) == Some(u64::from(fault));
     let found = recoveries.and_then(|list| list.iter().find(of_fault));
     ["after_start_ms", "after_heal_ms"].map(|key| found?.get(key)?.as_f64())
@@ -177,6 +159,20 @@ pub fn set_aside(result: &CheckResult) -> Option<String> {
     let said = result.reason.as_deref().is_some_and(|reason| reason.contains("set aside"));
     let explain = if aside == 1 { "explains it" } else { "explains them" };
     (!said).then(|| format!("{} set aside: what stood still {explain}", count(aside as usize, "violation")))
+}
+
+/// Which violations are set aside where something stood still.
+pub fn excused(judgement: &Judgement) -> String {
+    let mut checks: Vec<_> =
+        judgement.checks.iter().filter(|(_, result)| result.about.stalls_excuse).collect();
+    checks.sort_by_key(|(name, result)| (rank(result), *name));
+    let names: Vec<&str> = checks.into_iter().map(|(name, _)| name.as_str()).collect();
+    let of = match names.as_slice() {
+        [] => String::new(),
+        [one] => format!(" of {one}"),
+        [init @ .., last] => format!(" of {} or {last}", init.join(", ")),
+    };
+    format!("A violation{of} that is no longer than that is set aside.")
 }
 
 /// The figure of a check that counts the violations which do not count because something stood still.

@@ -11,8 +11,8 @@ use history::{
 
 use crate::{
     findings::{Findings, figures, unknown},
-    say::Ms,
     table::{Access, LockTable},
+    words::Ms,
 };
 
 /// Read-modify-write under the lock lost updates: acknowledged minus surviving.

@@ -12,8 +12,8 @@ use history::{
 
 use crate::{
     findings::{Findings, figures, unknown},
-    say::Ms,
     table::{Access, LockTable},
+    words::Ms,
 };
 
 /// Lost updates, as far as a history tells without the resource's log.

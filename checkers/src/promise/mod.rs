@@ -12,12 +12,35 @@ use history::{
 };
 
 use super::{
+    check::{Check, Stake},
     findings::{Findings, figures, unknown},
-    say::{Ms, ms},
     table::{Grant, LockTable, Promise},
+    token,
+    words::{Ms, ms},
 };
 use orders::Order;
 use terms::{Lock, NEVER};
+
+pub(super) const CHECK: Check = Check {
+    name: "promise",
+    about: "the service granted a lock or renewed a grant before what it had promised to another was over",
+    promise: "The service grants a lock to no one else before the time it promised has passed.",
+    prevented_by: "The service gave away what it had promised to another: its clocks, what it has on disk when it \
+        starts again, and how many servers must agree are what prevents it; a client can only guard its \
+        resource by a token that increases.",
+    rank: 2,
+    informs: false,
+    on_occasion: false,
+    kept_only_at_end: false,
+    stalls_excuse: false,
+    stake: Stake::Contention,
+    needs_every_grant: true,
+    not_applicable: |case| (!case.recipe.ttl).then_some("the recipe's grants have no time to live"),
+    run: |case| {
+        let tokens_ordered = token::broken(&case.table).count == 0;
+        promise(&case.table, case.drift_ns, tokens_ordered, case.reacquire)
+    },
+};
 
 /// The service granted a lock to B, or renewed B's grant, before what it had promised to A had passed, A not having
 /// released.
@@ -32,12 +55,7 @@ use terms::{Lock, NEVER};
 /// asked for after that promise was known, or if its own promise was open when that became known (then either order
 /// breaks one of the two), or if the tokens tell that it came second. What is left undecided, [`orders`] decides exactly.
 /// O(n log n) for any service that is not broken throughout.
-pub(super) fn promise(
-    table: &LockTable<'_>,
-    drift_ns: u64,
-    tokens_ordered: bool,
-    reacquire: Reacquire,
-) -> CheckResult {
+fn promise(table: &LockTable<'_>, drift_ns: u64, tokens_ordered: bool, reacquire: Reacquire) -> CheckResult {
     let promises = Promises { table, drift_ns, tokens_ordered, reacquire };
     let mut findings = Findings::new();
     let mut undecided = false;

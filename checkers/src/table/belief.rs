@@ -1,8 +1,9 @@
 use std::num::NonZeroU32;
 
+use history::holds::Ending;
 use rustc_hash::FxHashMap;
 
-use super::{At, Ending, Grant, Hold, NoticedLate};
+use super::{At, Grant, Hold, NoticedLate};
 
 /// What clients believe, grant by grant, while a history is read in order of time.
 ///

@@ -1,29 +1,12 @@
-use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{At, LockTable};
-use history::{Row, node::Role};
-
-/// One fault as it went.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct FaultRecord {
-    /// Number within the run, from 1.
-    pub id: u32,
-    /// `pause`, `kill`, `partition`, `clock`, …
-    pub kind: String,
-    /// Nodes it hit.
-    pub targets: Vec<String>,
-    /// Nanoseconds since the run began.
-    pub start_ns: u64,
-    /// Nanoseconds since the run began; `null` while it was never ended.
-    pub end_ns: Option<u64>,
-    /// `installed`, `no-effect` or `failed`.
-    pub result: String,
-    /// Whether its removal was verified.
-    pub healed: bool,
-    /// What shows that it took effect.
-    pub evidence: Json,
-}
+use history::{
+    Row,
+    judgement::{Exit, FaultRecord},
+    node::Role,
+    stalls::Stall,
+};
 
 /// A phase of the run, which the next one ends.
 #[derive(Clone, Debug)]
@@ -36,30 +19,6 @@ pub struct Phase {
     pub ttl_ns: Option<u64>,
     /// How long the service may take to recover, in nanoseconds, where the phase says.
     pub bound_ns: Option<u64>,
-}
-
-/// A time in which a node's agent, or the harness, did not come to run though no fault of ours stopped it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stall {
-    /// The node, or `harness`.
-    pub node: String,
-    /// When its ticker was due, in nanoseconds since the run began.
-    pub from_ns: u64,
-    /// When its ticker came, in nanoseconds since the run began.
-    pub to_ns: u64,
-}
-
-/// A server whose process ended though no fault of the run ended it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exit {
-    /// The server's node.
-    pub node: String,
-    /// How it ended, as the agent tells it: `exit status: 3`, `signal: 11 (SIGSEGV)`.
-    pub status: String,
-    /// When the harness heard of it, in nanoseconds since the run began.
-    pub at_ns: u64,
-    /// Index of the event that tells of it.
-    pub event: u64,
 }
 
 /// Collects the nemesis' events.

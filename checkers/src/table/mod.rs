@@ -16,13 +16,18 @@ use std::{collections::BTreeMap, num::NonZeroU32};
 use rustc_hash::FxHashMap;
 
 use super::counts::OperationCounts;
-use history::{History, Outcome, Words};
+use history::{
+    History, Outcome, Words,
+    holds::Ending,
+    judgement::{Exit, FaultRecord},
+    stalls::Stall,
+};
 
 use compact::{Maybe, MaybeToken};
 
 pub use access::Access;
 pub use compact::At;
-pub use faults::{Exit, FaultRecord, Phase, Stall};
+pub use faults::Phase;
 pub use ungiven::Ungiven;
 
 /// The history of all locks and elections, typed. Numbers of locks, grants, holds and so on are positions in these lists.
@@ -131,27 +136,6 @@ pub struct Hold {
     pub ending: Ending,
     /// Nothing up to the last event ends it.
     pub beyond: bool,
-}
-
-/// Why a client no longer believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// It invoked release or resign, whatever came of that.
-    Released,
-    /// It learned of the loss, or said that it gave up.
-    Lapsed,
-    /// The deadline passed that the last grant or renewal had stated.
-    Deadline,
-    /// The service refused a renewal: the grant was lost.
-    Refused,
-    /// It asked for the same lock again.
-    Reacquired,
-    /// An operation of its client ended indeterminate, and the client did nothing more under the grant.
-    Retired,
-    /// Its node was killed. The hold is certain only up to the last sign of life before.
-    Crashed,
-    /// The history ends.
-    Open,
 }
 
 /// A release or resign.

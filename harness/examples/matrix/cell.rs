@@ -66,7 +66,7 @@ impl fmt::Display for Cell {
 }
 
 impl Counted {
-    fn take(&mut self, seed: u64, judgement: reports::judgement::Judgement) {
+    fn take(&mut self, seed: u64, judgement: history::judgement::Judgement) {
         self.runs += 1;
         self.unknown += u64::from(judgement.verdict == Verdict::Unknown);
         for (name, check) in judgement.checks {
@@ -82,7 +82,7 @@ impl Counted {
 impl fmt::Display for Counted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut violated: Vec<_> = self.violated.iter().collect();
-        violated.sort_by_key(|(check, _)| reports::violations::rank(check));
+        violated.sort_by_key(|(check, _)| checkers::rank(check));
         let told: Vec<_> = violated.iter().map(|(check, seeds)| format!("{check}={}", seeds.len())).collect();
         let told = if told.is_empty() { "-".to_owned() } else { told.join(",") };
         write!(f, "{told}\tof={}\tunknown={}", self.runs, self.unknown)?;

@@ -98,7 +98,7 @@ impl Tally {
         let violated = self.found.iter().flat_map(|found| &found.checks);
         violated.for_each(|check| *counts.entry(check).or_default() += 1);
         let mut counts: Vec<_> = counts.into_iter().collect();
-        counts.sort_by_key(|(check, _)| reports::violations::rank(check));
+        counts.sort_by_key(|(check, _)| checkers::rank(check));
         counts
     }
 
@@ -119,9 +119,7 @@ impl Tally {
                 seeds.push(seed);
             }
         }
-        reasons
-            .iter_mut()
-            .for_each(|reason| reason.checks.sort_by_key(|check| reports::violations::rank(check)));
+        reasons.iter_mut().for_each(|reason| reason.checks.sort_by_key(|check| checkers::rank(check)));
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.seeds.len()));
         reasons
     }
@@ -206,7 +204,7 @@ fn one(base: &Experiment, seed: u64) -> Result<One> {
     let of_verdict = judgement.checks.into_iter().filter(|(_, check)| check.verdict == verdict);
     let mut checks: Vec<_> =
         of_verdict.map(|(name, check)| (name, check.reason.unwrap_or_default())).collect();
-    checks.sort_by_key(|(check, _)| reports::violations::rank(check));
+    checks.sort_by_key(|(check, _)| checkers::rank(check));
     Ok(One { seed, verdict, checks, time_ns: tried.time_ns })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use checkers::CheckContext;
-use history::{Event, History, IllFormed};
+use history::{Event, History, IllFormed, holds::Holds};
 
 /// Fields that tell of time.
 const TIMES: [&str; 6] = ["ttl_ms", "deadline_ns", "asked_ns", "bound_ms", "from_ns", "to_ns"];
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    run::{read_resource, stalls},
+    run::{holds, read_resource, stalls},
     shell,
 };
 
@@ -51,12 +51,14 @@ pub(super) fn judge(
         let rows = indexes.into_iter().filter(|index| (*index as usize) < history.len());
         rows.map(|index| history.row(index as usize).to_event()).collect()
     };
-    let events: Vec<Event> = match request.events {
-        Events::All => history.events().collect(),
-        Events::Named => named(),
+    // Holds are drawn only where all events are.
+    let (events, drawn): (Vec<Event>, Holds) = match request.events {
+        Events::All => (history.events().collect(), holds(&history)),
+        Events::Named => (named(), Holds::default()),
     };
     let resource = std::mem::take(&mut history.resource);
-    let checked = outline.locks(judged, stalls(&history), events, (!resource.is_empty()).then_some(resource));
+    let checked =
+        outline.locks(judged, stalls(&history), events, drawn, (!resource.is_empty()).then_some(resource));
     // Giving the memory back takes longer than the process has left to live.
     std::mem::forget(history);
     Ok(checked)

@@ -2,10 +2,13 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use checkers::{Grants, Judged, Outcomes};
+use checkers::Judged;
 use history::{
     Event, EventKind, History, Process, ResourceEntry,
-    verdict::{CheckResult, CheckResults, Verdict, Violation},
+    holds::Holds,
+    judgement::{Grants, Judgement, Outcomes},
+    stalls::Stalls,
+    verdict::{About, CheckResult, CheckResults, Verdict, Violation},
 };
 use linear::{
     convert::{LockValue, NilRead},
@@ -13,7 +16,7 @@ use linear::{
     limits::Limit,
     op::FailMeans,
 };
-use reports::{judgement::Judgement, run::RunData, stalls::Stalls};
+use reports::run::RunData;
 use serde_json::{Map, json};
 
 use super::{Checked, Meaning, Request, source};
@@ -21,6 +24,13 @@ use crate::{help, shell};
 
 /// The name of the check that a model makes.
 pub const LINEARIZABILITY: &str = "linearizability";
+
+const PROMISE: &str =
+    "Some order of the operations, each within its interval, is one that the model permits.";
+/// What helps where it is broken.
+const PREVENTED_BY: &str = "`--format html` shows the smallest part of the history that is still wrong; where a \
+                                failed operation or a nil means something else in this history, --failed-cas, --nil-read \
+                                and --model say so.";
 
 /// A verdict that is not there yet.
 #[derive(Clone)]
@@ -66,7 +76,8 @@ impl Outline {
     pub fn linear(self, explanation: Explanation, subject: &str) -> Checked {
         let result = result(&explanation, subject);
         let checks = CheckResults::from([(LINEARIZABILITY.to_string(), result)]);
-        let run = self.run(checks, Vec::new());
+        let mut run = self.run(checks, Vec::new());
+        run.judgement.help.iter_mut().for_each(|help| help.prevented_by = PREVENTED_BY.to_string());
         Checked { run, explanation: Some(explanation), notes: self.notes }
     }
 
@@ -76,6 +87,7 @@ impl Outline {
         judged: Judged,
         stalls: Stalls,
         events: Vec<Event>,
+        holds: Holds,
         resource: Option<Vec<ResourceEntry>>,
     ) -> Checked {
         let mut run = self.run(judged.checks, events);
@@ -84,6 +96,7 @@ impl Outline {
         run.judgement.faults = judged.faults;
         run.judgement.exits = judged.exits;
         run.judgement.stalls = stalls;
+        run.holds = holds;
         run.resource = resource;
         Checked { run, explanation: None, notes: self.notes }
     }
@@ -117,6 +130,7 @@ impl Outline {
                 phases_ms: read.into_iter().chain(check).collect(),
             },
             events,
+            holds: Holds::default(),
             resource: None,
             messages: Vec::new(),
             servers: Vec::new(),
@@ -184,6 +198,7 @@ fn result(explanation: &Explanation, subject: &str) -> CheckResult {
         count: u64::from(is_invalid),
         blame: None,
         reason: Some(reason.trim_end().to_string()),
+        about: About { rank: Some(0), promise: Some(PROMISE.into()), ..About::default() },
         violations: is_invalid.then(violation).into_iter().collect(),
         figures: Map::from_iter([
             ("model".to_string(), json!(subject)),

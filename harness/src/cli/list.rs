@@ -57,7 +57,7 @@ fn everything() -> Value {
         })
         .collect();
     let checks: Vec<Value> =
-        checkers::ABOUT.iter().map(|(name, about)| json!({ "name": name, "about": about })).collect();
+        checkers::CHECKS.iter().map(|check| json!({ "name": check.name, "about": check.about })).collect();
     json!({ "recipes": recipes, "systems": systems, "faults": faults, "checks": checks })
 }
 
@@ -124,7 +124,7 @@ fn tables() -> String {
     }
     let mut checks = Builder::default();
     checks.push_record(["check", "broken when"]);
-    checkers::ABOUT.iter().for_each(|(name, about)| checks.push_record([*name, *about]));
+    checkers::CHECKS.iter().for_each(|check| checks.push_record([check.name, check.about]));
     [(recipes, 6), (systems, 3), (faults, 2), (checks, 1)]
         .into_iter()
         .map(|(builder, last)| {

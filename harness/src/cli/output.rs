@@ -6,8 +6,8 @@ use std::{
     sync::OnceLock,
 };
 
-use history::verdict::Verdict;
-use reports::{judgement::Judgement, messages::Message, run::RunData, table};
+use history::{judgement::Judgement, verdict::Verdict};
+use reports::{messages::Message, run::RunData, table};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     error::{Error, Result, exit},
     experiment::{Experiment, On},
     pressure,
-    run::Judged,
+    run::{self, Judged},
     shell,
     store::{EXPERIMENT, MESSAGES, RunFolder},
     tell,
@@ -117,6 +117,7 @@ pub fn run_data(
     RunData {
         judgement: judged.judgement,
         events: judged.history.events().collect(),
+        holds: run::holds(&judged.history),
         resource: Some(judged.history.resource),
         messages: messages(folder),
         servers: nodes.servers.clone(),

@@ -2,8 +2,7 @@
 
 use std::{path::Path, rc::Rc};
 
-use history::verdict::Verdict;
-use reports::judgement::Judgement;
+use history::{judgement::Judgement, verdict::Verdict};
 use serde_json::Value;
 
 use super::{
@@ -176,7 +175,7 @@ fn expected(args: &ReplayArgs, experiment: &Experiment, folder: &Path) -> Result
 fn violated(judgement: &Judgement) -> Vec<String> {
     let checks = judgement.checks.iter().filter(|(_, check)| check.verdict == Verdict::Invalid);
     let mut names: Vec<String> = checks.map(|(name, _)| name.clone()).collect();
-    names.sort_by_key(|name| reports::violations::rank(name));
+    names.sort_by_key(|name| checkers::rank(name));
     names
 }
 

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use checkers::{CheckContext, PlannedFaults, RecipeTraits};
+use checkers::{Check, CheckContext, PlannedFaults, RecipeTraits};
 use history::{
     History, Process,
-    verdict::{CheckResults, Verdict},
-};
-use reports::{
     judgement::{Expected, Judgement},
     stalls::{Stall, Stalls},
+    verdict::{CheckResults, Verdict},
 };
 
 use super::Outcome;
@@ -107,11 +105,11 @@ pub fn expectations(
     verdict: Verdict,
     checks: &CheckResults,
 ) -> BTreeMap<String, Expected> {
+    let is_kept =
+        |name: &str| Check::named(name).is_some_and(|check| check.on_occasion).then_some(Verdict::Valid);
     let said = |name: &str| match name {
         "verdict" => Some(verdict),
-        // It is judged only where a server ended by itself.
-        "crash" => Some(checks.get("crash").map_or(Verdict::Valid, |check| check.verdict)),
-        name => checks.get(name).map(|check| check.verdict),
+        name => checks.get(name).map(|check| check.verdict).or_else(|| is_kept(name)),
     };
     let expected = experiment.expect.iter().map(|(name, what)| {
         let met = said(name).map_or(*what == Expectation::Any, |said| what.is_met_by(said));

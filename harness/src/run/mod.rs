@@ -4,6 +4,7 @@
 
 mod fault;
 mod files;
+mod held;
 mod judge;
 pub mod progress;
 mod settled;
@@ -24,6 +25,7 @@ use workloads::{env::Env, workload::Phase};
 
 pub use self::{
     files::{Files, read_resource, write_history},
+    held::holds,
     judge::{Judged, expectations, judge_history, stalls},
     progress::{Progress, Silent},
     settled::judge_unfinished,

@@ -4,6 +4,7 @@
 //! released its lock, perhaps, before the next one got it. Up to the moment to which every client was heard nothing is
 //! missing, and only that is judged.
 
+use checkers::Check;
 use history::{Event, History, Process, verdict::Verdict};
 
 use super::{Judged, Outcome, expectations, judge::as_expected, judge_history};
@@ -26,12 +27,13 @@ pub fn judge_unfinished(
     let mut certain = History::from_events(&certain);
     certain.resource = history.resource.clone();
     let mut judgement = judge_history(certain, experiment, outcome, world, version).judgement;
-    if let Some(liveness) = judgement.checks.get_mut("liveness")
-        && liveness.verdict != Verdict::Invalid
-    {
-        let until = until as f64 / 1e9;
-        liveness.verdict = Verdict::Unknown;
-        liveness.reason = Some(format!("the run has not come to its end; it is judged up to {until:.3} s"));
+    let needs_end = |name: &str| Check::named(name).is_some_and(|check| check.kept_only_at_end);
+    for (_, result) in judgement.checks.iter_mut().filter(|(name, _)| needs_end(name)) {
+        if result.verdict != Verdict::Invalid {
+            let until = until as f64 / 1e9;
+            result.verdict = Verdict::Unknown;
+            result.reason = Some(format!("the run has not come to its end; it is judged up to {until:.3} s"));
+        }
     }
     judgement.verdict = Verdict::all(judgement.checks.values().map(|check| check.verdict));
     judgement.expectations = expectations(experiment, judgement.verdict, &judgement.checks);

@@ -6,9 +6,9 @@ pub mod sim;
 use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
+pub use history::stalls::HARNESS;
 use history::{Event, ResourceEntry, node};
 use nemesis::verbs::Verbs;
-pub use reports::stalls::HARNESS;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use workloads::{

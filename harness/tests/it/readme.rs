@@ -26,7 +26,7 @@ fn the_table_of_recipes_is_made_from_their_own() {
 
 #[test]
 fn what_may_break_names_faults_and_checks_that_there_are() {
-    let checks: BTreeSet<&str> = checkers::ABOUT.iter().map(|(name, _)| *name).collect();
+    let checks: BTreeSet<&str> = checkers::CHECKS.iter().map(|check| check.name).collect();
     for recipe in recipes::all() {
         let system = harness::experiment::system_of(recipe);
         let cells = harness::cells::of(system);

@@ -222,6 +222,31 @@ fn two_campaigns_at_once_keep_a_run_each() {
     }
 }
 
+/// What its verdict does not tell of the checks, those of now do.
+#[test]
+fn a_run_whose_verdict_tells_nothing_of_its_checks_is_shown_alike() {
+    let folder = folder();
+    let args = "run redis/set-nx --on sim --faults pause:holder --time 10s --seed 1";
+    assert_eq!(said(folder.path(), args).0, 1);
+    let shown = || {
+        ["html", "md", "table"].map(|format| {
+            let (code, said) = said(folder.path(), &format!("report store/latest --format {format}"));
+            assert_eq!(code, 0, "{said}");
+            said
+        })
+    };
+    let before = shown();
+    let path = folder.path().join("store/latest/verdict.json");
+    let mut verdict = json(&path);
+    for check in verdict["checks"].as_object_mut().expect("checks").values_mut() {
+        for field in ["rank", "promise", "informs", "stalls_excuse"] {
+            assert!(check.as_object_mut().expect("a check").remove(field).is_some(), "{field}");
+        }
+    }
+    fs::write(&path, verdict.to_string()).expect("it can be written");
+    assert!(shown() == before, "it is shown otherwise");
+}
+
 #[test]
 fn a_report_of_a_simulated_run_says_so_and_shows_its_messages() {
     let folder = folder();

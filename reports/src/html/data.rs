@@ -12,13 +12,12 @@
 //! | `stalls` | `[lane or -1 for the harness, start, end]` |
 //! | `exits` | servers that ended by themselves: `[lane, time, how]` |
 //! | `violations` | `[check, text, start, end, overlap ms or -1, operations, faults, indexes]` |
-//! | `lost` | writes that the damage check says are lost: the first operation of each of its violations |
+//! | `lost` | writes that a check says are lost: the first operation of each violation that names a `register` |
 //! | `served` | what the resource logged of a write: `[operation, seq, unfenced base, took, fenced base, took]` |
 
 use std::collections::HashMap;
 
-use checkers::Ending;
-use history::{Event, ResourceEntry, ResourceOp};
+use history::{Event, ResourceEntry, ResourceOp, holds::Ending};
 use serde_json::{Map, Number, Value, json};
 
 use crate::{
@@ -66,7 +65,7 @@ pub(super) fn embed(run: &RunData, timeline: &Timeline) -> String {
             Some(json!([timeline.lane_of(&exit.node)?, exit.at_ns, exit.status]))
         }).collect::<Vec<_>>(),
         "violations": violations.iter().zip(&named).map(|(violation, ops)| of_violation(violation, ops)).collect::<Vec<_>>(),
-        "lost": violations.iter().zip(&named).filter(|(v, _)| v.check == "damage").filter_map(|(_, ops)| ops.first())
+        "lost": violations.iter().zip(&named).filter(|(v, _)| v.is_lost_write()).filter_map(|(_, ops)| ops.first())
             .collect::<Vec<_>>(),
         "served": served(run, timeline),
         "detailed": DETAILED,

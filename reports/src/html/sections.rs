@@ -2,9 +2,11 @@ use history::verdict::{CheckResult, Verdict};
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
-use crate::{exits, headline, latency, run::RunData, timeline::Timeline, violations::numbered, words};
+use crate::{
+    exits, headline, latency, run::RunData, stalls, timeline::Timeline, violations::numbered, words,
+};
 
-/// Verdict, headline, what ran where. Availability only informs, so it neither held nor broke.
+/// Verdict, headline, what ran where. A check that only informs neither held nor broke.
 pub(super) fn top(run: &RunData) -> Markup {
     let judgement = &run.judgement;
     html! {
@@ -20,7 +22,7 @@ pub(super) fn top(run: &RunData) -> Markup {
             p.holds {
                 @for (verdict, what) in [(Verdict::Invalid, "Broken"), (Verdict::Unknown, "Not shown"), (Verdict::Valid, "Held")] {
                     @let names: Vec<&str> = words::checks_in_order(judgement).into_iter()
-                        .filter(|(name, result)| result.verdict == verdict && *name != "availability").map(|(name, _)| name.as_str()).collect();
+                        .filter(|(_, result)| result.verdict == verdict && !result.about.informs).map(|(name, _)| name.as_str()).collect();
                     @if !names.is_empty() { span { (what) ": " b { (names.join(", ")) } } }
                 }
                 @match judgement.as_expected {
@@ -78,7 +80,7 @@ pub(super) fn checks(run: &RunData) -> Markup {
                 tbody {
                     @for (name, result) in words::checks_in_order(&run.judgement) {
                         tr data-check=(name) data-verdict=(words::verdict(result.verdict)) {
-                            td { b { (name) } @if let Some(promise) = words::promise_of(name) { br; small { (promise) } } }
+                            td { b { (name) } @if let Some(promise) = &result.about.promise { br; small { (promise) } } }
                             td { (badge(result.verdict)) }
                             td.n { (result.count) }
                             td { (result.blame.as_deref().unwrap_or("–")) }
@@ -205,13 +207,13 @@ pub(super) fn faults(run: &RunData) -> Markup {
 fn stalls(run: &RunData) -> Markup {
     let stalls = &run.judgement.stalls;
     html! {
-        @if let Some(told) = stalls.in_words() {
+        @if let Some(told) = stalls::in_words(stalls) {
             p #stalls { (told) " (" @for (i, (node, of)) in stalls.nodes.iter().enumerate() {
                 @if i > 0 { ", " } (node) " " (of.count) ": " (words::ms(of.total_ms))
             } ")" }
             p.note {
                 "A node, or the harness, stood still though no fault of this run did that: its machine was busy or frozen. "
-                "A violation of exclusion, deadline or liveness that is no longer than that is set aside."
+                (words::excused(&run.judgement))
             }
         }
     }

@@ -1,7 +1,8 @@
+use history::judgement::FaultRecord;
 use plotters::{coord::Shift, prelude::*};
 
 use super::PlotError;
-use crate::{judgement::FaultRecord, plain, timeline::Timeline};
+use crate::{plain, timeline::Timeline};
 
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 

@@ -1,10 +1,12 @@
-use history::verdict::{CheckResult, Verdict};
+use history::{
+    judgement::FaultRecord,
+    verdict::{CheckResult, Verdict},
+};
 use serde_json::Value;
 
 use super::layout::{Layout, ROWS_MAX};
 use crate::{
-    exits, headline, judgement::FaultRecord, latency, plain, run::RunData, timeline::Timeline,
-    violations::numbered, words,
+    exits, headline, latency, plain, run::RunData, stalls, timeline::Timeline, violations::numbered, words,
 };
 
 /// `INVALID  redis/set-nx on docker, …` and the headline.
@@ -108,7 +110,7 @@ pub(super) fn operations(run: &RunData, timeline: &Timeline, layout: &Layout) ->
     let right: Vec<usize> = (1..4 + names.len()).collect();
     let grants = run.judgement.grants;
     let granted = format!("Grants: {}, of them contended: {}", grants.total, grants.contended);
-    let granted = match run.judgement.checks.contains_key("linearizability") {
+    let granted = match words::of_model(&run.judgement).is_some() {
         true => String::new(),
         false => layout.paragraph(&granted),
     };
@@ -161,7 +163,7 @@ pub(super) fn exits(run: &RunData, layout: &Layout) -> Option<String> {
 
 /// One line on what stood still.
 pub(super) fn stalls(run: &RunData, layout: &Layout) -> Option<String> {
-    let told = plain::line(&run.judgement.stalls.in_words()?);
+    let told = plain::line(&stalls::in_words(&run.judgement.stalls)?);
     Some(layout.paragraph(&told).trim_start().to_owned())
 }
 

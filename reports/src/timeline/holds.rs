@@ -1,7 +1,6 @@
 use std::collections::HashMap;
 
-use checkers::{Ending, LockTable, Promise};
-use history::{Event, History, Reacquire};
+use history::holds::{Ending, Held};
 
 use super::operations::Operation;
 
@@ -27,31 +26,22 @@ pub struct Hold {
     pub ending: Ending,
 }
 
-/// Names of locks and elections in order of appearance, and all holds in order of grant.
-pub(super) fn of(events: &[Event], operations: &[Operation]) -> (Vec<String>, Vec<Hold>) {
-    let history = History::from_events(events);
-    let table = LockTable::new(&history, Reacquire::default());
+/// Each with the operation that it begins with.
+pub(super) fn of(held: &[Held], operations: &[Operation]) -> Vec<Hold> {
     let completed: HashMap<usize, usize> =
         operations.iter().enumerate().filter_map(|(i, op)| Some((op.complete?, i))).collect();
-    let hold = |hold: &checkers::Hold| {
-        let grant = table.grant_of(hold);
-        let operation = *completed.get(&usize::try_from(hold.start.index()).ok()?)?;
+    let hold = |held: &Held| {
+        let operation = *completed.get(&usize::try_from(held.event).ok()?)?;
         Some(Hold {
             lane: operations[operation].lane,
             operation,
-            lock: grant.lock as usize,
-            token: table.given(grant).token(),
-            start_ns: hold.start.time,
-            end_ns: hold.end.time.max(hold.start.time),
-            promised_ns: table.promises.get(grant.promise as usize).and_then(promised),
-            ending: hold.ending,
+            lock: held.lock,
+            token: held.token,
+            start_ns: held.start_ns,
+            end_ns: held.end_ns.max(held.start_ns),
+            promised_ns: held.promised_ns,
+            ending: held.ending,
         })
     };
-    let holds = table.holds.iter().filter_map(hold).collect();
-    (table.locks.iter().map(|lock| lock.name.to_owned()).collect(), holds)
-}
-
-/// The client's own deadline where it has one, else the latest moment to which the service can have promised.
-fn promised(promise: &Promise) -> Option<u64> {
-    promise.deadline_ns().or_else(|| Some(promise.ok.time.saturating_add(promise.ttl_ns()?)))
+    held.iter().filter_map(hold).collect()
 }

@@ -1,11 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use history::Process;
-
-use crate::{
-    run::RunData,
+use history::{
+    Process,
     stalls::{HARNESS, Stall},
 };
+
+use crate::run::RunData;
 
 /// What a lane shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The history as something that can be drawn: lanes, operations and holds.
 //!
-//! Holds are those that the checks counted: [`checkers::LockTable`] finds them for both.
+//! Holds are those that the checks counted: they come with the run.
 
 mod holds;
 mod lanes;
@@ -8,14 +8,13 @@ mod operations;
 
 use std::collections::HashMap;
 
+use history::stalls::{self, Stall};
+
 pub use holds::Hold;
 pub use lanes::{Lane, LaneKind};
 pub use operations::{Operation, Outcome};
 
-use crate::{
-    run::RunData,
-    stalls::{self, Stall},
-};
+use crate::run::RunData;
 
 /// A run's history, ready to draw.
 #[derive(Clone, Debug)]
@@ -44,7 +43,7 @@ impl Timeline {
         let stalls = stalls::of(&run.events);
         let lanes = lanes::of(run, &stalls);
         let operations = operations::of(&run.events, &lanes);
-        let (locks, holds) = holds::of(&run.events, &operations);
+        let holds = holds::of(&run.holds.holds, &operations);
         let by_index = operations
             .iter()
             .enumerate()
@@ -55,7 +54,7 @@ impl Timeline {
             start_ns: start_of(run, end_ns),
             end_ns,
             lanes,
-            locks,
+            locks: run.holds.locks.clone(),
             operations,
             holds,
             stalls,

@@ -1,4 +1,5 @@
-use reports::{html, json, judgement::Judgement, markdown, table, table::Options};
+use history::judgement::Judgement;
+use reports::{html, json, markdown, table, table::Options};
 
 use crate::sample;
 
@@ -160,7 +161,7 @@ fn a_terminal_is_not_flooded() {
     let mut run = sample::broken();
     let fault = run.judgement.faults[0].clone();
     run.judgement.faults =
-        (1..=10_000).map(|id| reports::judgement::FaultRecord { id, ..fault.clone() }).collect();
+        (1..=10_000).map(|id| history::judgement::FaultRecord { id, ..fault.clone() }).collect();
     let of_one = run.judgement.operations["write"];
     run.judgement.operations = (0..10_000).map(|n| (format!("f{n}"), of_one)).collect();
     let text = table::render(&run, plain(100));
@@ -220,6 +221,25 @@ fn verdict_json_reads_back() {
     let again: Judgement = serde_json::from_str(&text).unwrap();
     assert_eq!(json::render(&again).unwrap(), text);
     insta::assert_snapshot!(text.lines().take(60).collect::<Vec<_>>().join("\n"));
+}
+
+/// They do not tell the rank of their checks: among equals these come by name.
+#[test]
+fn verdicts_of_older_builds_are_shown() {
+    let mut run = sample::broken();
+    let mut older = serde_json::to_value(&run.judgement).unwrap();
+    for check in older["checks"].as_object_mut().unwrap().values_mut() {
+        for field in ["rank", "promise", "informs", "stalls_excuse"] {
+            assert!(check.as_object_mut().unwrap().remove(field).is_some(), "{field}");
+        }
+    }
+    run.judgement = serde_json::from_value(older).unwrap();
+    let order: Vec<&str> =
+        reports::words::checks_in_order(&run.judgement).into_iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(order, ["damage", "exclusion", "liveness", "availability", "fencing", "promise", "token"]);
+    for (what, text) in shown(&run) {
+        assert!(what == "svg" || text.contains("availability"), "{what}");
+    }
 }
 
 #[test]

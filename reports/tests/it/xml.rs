@@ -48,7 +48,7 @@ fn junit_of_hostile_strings_is_well_formed() {
 #[test]
 fn junit_of_an_expected_crash_that_never_came() {
     let mut run = sample::valid();
-    let unmet = reports::judgement::Expected { expected: "invalid".into(), met: false };
+    let unmet = history::judgement::Expected { expected: "invalid".into(), met: false };
     run.judgement.as_expected = Some(false);
     run.judgement.expectations.insert("crash".into(), unmet);
     let xml = junit::render(&run).unwrap();

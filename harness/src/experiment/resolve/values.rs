@@ -103,7 +103,7 @@ pub fn expectations(
 ) -> Result<BTreeMap<String, Expectation>> {
     let mut expect = BTreeMap::new();
     for (check, what) in &file.expect {
-        let known = checkers::ABOUT.iter().map(|(name, _)| *name).chain(["verdict"]);
+        let known = checkers::CHECKS.iter().map(|check| check.name).chain(["verdict"]);
         if !known.clone().any(|known| known == check.get_ref()) {
             let hint = suggest::hint(check.get_ref(), known.clone());
             let message = format!(

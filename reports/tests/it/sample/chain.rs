@@ -186,7 +186,7 @@ fn wake(recording: &mut Recording, shape: &Shape, old: &Stale, release: &str, lo
         start_ns: old.until,
         end_ns: released,
         faults: vec![old.fault],
-        figures: Map::new(),
+        figures: Map::from_iter([("register".to_owned(), json!("unfenced"))]),
     });
     released + 20 * MS
 }

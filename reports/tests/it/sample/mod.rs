@@ -1,18 +1,19 @@
 //! Plausible runs, always the same ones.
 
 mod chain;
+mod holds;
 mod lease;
 mod messages;
 mod recording;
 
 use std::collections::BTreeMap;
 
-use history::verdict::{CheckResult, CheckResults, Verdict, Violation};
-use reports::{
+use history::{
     judgement::{Exit, FaultRecord, Grants, Help, Judgement, Outcomes},
-    run::RunData,
     stalls::Stalls,
+    verdict::{About, CheckResult, CheckResults, Verdict, Violation},
 };
+use reports::run::RunData;
 use serde_json::{Map, Value, json};
 
 pub use messages::with_messages;
@@ -95,6 +96,7 @@ pub fn crashed() -> RunData {
     run.judgement.exits.push(exit);
     let crash = result(Verdict::Invalid, Some("service"), Some("a server ended by itself"), vec![violation]);
     run.judgement.checks.insert("crash".into(), crash);
+    tell_about(&mut run.judgement.checks);
     run.judgement.verdict = Verdict::Invalid;
     run
 }
@@ -114,6 +116,7 @@ pub fn unknown() -> RunData {
         vec![],
     );
     run.judgement.checks.insert("exclusion".into(), vacuous);
+    tell_about(&mut run.judgement.checks);
     run
 }
 
@@ -138,6 +141,11 @@ pub fn late() -> RunData {
     let mut run = broken();
     let late = 40_000 * MS;
     run.events.iter_mut().for_each(|event| event.time += late);
+    for held in &mut run.holds.holds {
+        held.start_ns += late;
+        held.end_ns += late;
+        held.promised_ns = held.promised_ns.map(|ns| ns + late);
+    }
     for fault in &mut run.judgement.faults {
         fault.start_ns += late;
         fault.end_ns = fault.end_ns.map(|end| end + late);
@@ -184,6 +192,7 @@ pub fn hostile_with(attack: &str) -> RunData {
         event.error = event.error.as_ref().map(|_| attack.to_owned());
         event.node = event.node.as_ref().map(|node| format!("{node}{attack}"));
     }
+    run.holds.locks.iter_mut().for_each(|lock| *lock = attack.into());
     run.judgement.experiment = attack.into();
     for check in run.judgement.checks.values_mut() {
         check.reason = Some(attack.into());
@@ -206,12 +215,27 @@ pub fn result(
     violations: Vec<Violation>,
 ) -> CheckResult {
     CheckResult {
+        about: About::default(),
         verdict,
         count: violations.len() as u64,
         blame: blame.map(str::to_owned),
         reason: reason.map(str::to_owned),
         violations,
         figures: Map::new(),
+    }
+}
+
+/// What the checks say of themselves.
+fn tell_about(checks: &mut CheckResults) {
+    let ranks = ["exclusion", "promise", "token", "fencing", "deadline", "damage", "crash", "liveness"];
+    for (name, result) in checks {
+        let rank = ranks.iter().position(|check| check == name).unwrap_or(ranks.len());
+        result.about = About {
+            rank: Some(rank as u32),
+            promise: Some(format!("What {name} sees kept.")),
+            informs: name == "availability",
+            stalls_excuse: ["exclusion", "deadline", "liveness"].contains(&name.as_str()),
+        };
     }
 }
 
@@ -233,7 +257,7 @@ fn judgement(recipe: &str, version: &str, told: Told) -> Judgement {
     availability.figures.insert("recovery".into(), recovery.collect());
     let overlapping = Some("two holds of one lock overlap").filter(|_| broken);
     let liveness = Some("no operation was waiting when the last fault had healed");
-    let checks = CheckResults::from([
+    let mut checks = CheckResults::from([
         ("exclusion".into(), result(breaks(broken), None, overlapping, told.overlaps)),
         ("damage".into(), damage),
         ("fencing".into(), result(Verdict::Valid, None, None, vec![])),
@@ -250,6 +274,7 @@ fn judgement(recipe: &str, version: &str, told: Told) -> Judgement {
         ),
         ("availability".into(), availability),
     ]);
+    tell_about(&mut checks);
     Judgement {
         format: 1,
         verdict: Verdict::all(checks.values().map(|check| check.verdict)),

@@ -1,14 +1,15 @@
 use std::collections::BTreeMap;
 
-use history::{Event, EventKind, Process, verdict::Violation};
-use reports::{
+use history::{
+    Event, EventKind, Process,
     judgement::{FaultRecord, Grants, Outcomes},
-    run::RunData,
     stalls::{self, Stalls},
+    verdict::Violation,
 };
+use reports::run::RunData;
 use serde_json::{Value, json};
 
-use super::{MS, Told, judgement};
+use super::{MS, Told, holds, judgement};
 
 /// Events under provisional numbers, put in order at the end.
 pub struct Recording {
@@ -153,6 +154,7 @@ impl Recording {
         let mut judgement = judgement(recipe, version, told);
         judgement.stalls = Stalls::new(&stalls::of(&self.events));
         RunData {
+            holds: holds::of(&self.events, &judgement.faults),
             judgement,
             events: self.events,
             resource: None,

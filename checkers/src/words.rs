@@ -2,7 +2,12 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::table::{Ending, Exit, FaultRecord, Grant, Hold, LockTable, Promise, Reacquired, Ungiven};
+use history::{
+    holds::Ending,
+    judgement::{Exit, FaultRecord},
+};
+
+use super::table::{Grant, Hold, LockTable, Promise, Reacquired, Ungiven};
 
 /// Writes nanoseconds as milliseconds: `4 210.3 ms`, below one millisecond `0.042 ms`.
 pub(super) struct Ms(pub u64);

@@ -1,14 +1,16 @@
 //! `verdict.json`: the run's outcome as other programs read it. Fields may be added, none renamed.
 //!
-//! Every field with its unit stands in `VERDICT.md` beside this crate's manifest.
+//! Every field with its unit stands in `reports/VERDICT.md`.
 
 use std::collections::BTreeMap;
 
-pub use checkers::{Exit, FaultRecord, Grants, Outcomes};
-use history::verdict::{CheckResults, Verdict};
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
-use crate::stalls::Stalls;
+use crate::{
+    stalls::Stalls,
+    verdict::{CheckResults, Verdict},
+};
 
 /// The whole of `verdict.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -84,4 +86,58 @@ pub struct Help {
     pub never_promised: Option<String>,
     /// Whole sentences: what would have prevented it.
     pub prevented_by: String,
+}
+
+/// How often an operation ended how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcomes {
+    /// It happened.
+    pub ok: u64,
+    /// It certainly did not.
+    pub fail: u64,
+    /// Nobody knows.
+    pub info: u64,
+}
+
+/// Grants of locks or leaderships.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grants {
+    /// All of them.
+    pub total: u64,
+    /// Those for which another client was holding or waiting at the same time.
+    pub contended: u64,
+}
+
+/// One fault as it went.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FaultRecord {
+    /// Number within the run, from 1.
+    pub id: u32,
+    /// `pause`, `kill`, `partition`, `clock`, …
+    pub kind: String,
+    /// Nodes it hit.
+    pub targets: Vec<String>,
+    /// Nanoseconds since the run began.
+    pub start_ns: u64,
+    /// Nanoseconds since the run began; `null` while it was never ended.
+    pub end_ns: Option<u64>,
+    /// `installed`, `no-effect` or `failed`.
+    pub result: String,
+    /// Whether its removal was verified.
+    pub healed: bool,
+    /// What shows that it took effect.
+    pub evidence: Json,
+}
+
+/// A server whose process ended though no fault of the run ended it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exit {
+    /// The server's node.
+    pub node: String,
+    /// How it ended, as the agent tells it: `exit status: 3`, `signal: 11 (SIGSEGV)`.
+    pub status: String,
+    /// When the harness heard of it, in nanoseconds since the run began.
+    pub at_ns: u64,
+    /// Index of the event that tells of it.
+    pub event: u64,
 }
