@@ -4,9 +4,7 @@
 //! linearizability* (2017); what it leaves out is listed in `search.rs`. Parts of a history that the model can judge
 //! apart take turns with growing budgets, so that a hard one does not hide a cheap refutation.
 
-mod answer;
 mod bits;
-mod choices;
 mod entries;
 mod glance;
 mod layout;
@@ -23,7 +21,7 @@ mod timeline;
 mod way;
 mod window;
 
-pub use answer::{Answer, Configuration, Refutation, Shortfall, Witness};
+pub use crate::answer::{Answer, Configuration, Refutation, Shortfall, Witness};
 
 pub(crate) use pool::run as check_parts;
 use search::{Progress, Search};

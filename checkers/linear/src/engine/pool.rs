@@ -3,12 +3,12 @@
 use std::{collections::VecDeque, sync::Mutex};
 
 use crate::{
+    answer::{Answer, Configuration, Refutation, Shortfall, Witness},
     limits::{Guard, Limit},
     model::{Model, OpOf},
 };
 
 use super::{
-    answer::{Answer, Configuration, Refutation, Shortfall, Witness},
     glance::{Glance, glance},
     search::{Progress, Search},
     serial::{self, Serial},
