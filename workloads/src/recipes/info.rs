@@ -4,7 +4,7 @@ use history::Reacquire;
 use serde::Serialize;
 
 use super::{Context, Instance, broken, etcd, redis, renamed, zookeeper};
-use crate::workload::{Rates, Workload};
+use crate::rates::{Rates, Workload};
 
 /// Number of clients where the recipe does not ask for another.
 pub const CLIENTS: u32 = 5;
