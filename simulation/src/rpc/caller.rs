@@ -14,9 +14,9 @@ use workloads::error::{OpError, OpResult};
 
 use super::{Ask, Say, within};
 use crate::{
+    kernel::waker::Waiter,
     net::{Connection, Port},
     node::{Node, NodeId},
-    waker::Waiter,
 };
 
 /// The client's end. After an indeterminate outcome it is finished: later calls fail unsent.

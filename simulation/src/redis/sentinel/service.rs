@@ -5,7 +5,10 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 use workloads::env::EnvApi;
 
 use super::{
-    super::replicated::{Kept, Replicated, Role},
+    super::{
+        kept::Kept,
+        replicated::{Replicated, Role},
+    },
     Ask, Info, Member, Out, PERIOD_MS, Said, State,
 };
 use crate::{

@@ -8,6 +8,8 @@
 //! ask of it (`CLIENT KILL TYPE normal`).
 //! Simpler than the server: while it loads a full copy it answers as before, not with `LOADING`.
 
+mod replication;
+
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
@@ -18,55 +20,19 @@ use std::{
 use tokio::sync::Notify;
 use workloads::{api::redis::Value, env::EnvApi};
 
+use self::replication::Replicas;
 use super::{
-    keyspace::{Change, Keyspace},
+    kept::Kept,
+    keyspace::Keyspace,
+    options::Options,
     readonly,
-    replication::Replicas,
-    sentinel,
     server::{self, ACTIVE_EXPIRY, Answer, Command, FSYNC_EVERY, PORT, Persistence},
     stream::{Item, Stream},
 };
 use crate::{
-    disk::Disk,
     node::{Node, NodeId},
     rpc::{Request, Responder, serve_each, within},
 };
-
-/// How the servers of a run are set up.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// What survives a restart.
-    pub persistence: Persistence,
-    /// Expiries travel to replicas as times to live.
-    pub relative_expiry: bool,
-    /// How the sentinels judge.
-    pub sentinel: sentinel::Options,
-}
-
-impl Options {
-    /// What this version of Redis does: before 7.0 `SET … PX` and `PEXPIRE` reach replicas as they were called.
-    pub fn of_version(version: &str, persistence: Persistence, sentinel: sentinel::Options) -> Options {
-        let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
-        Options { persistence, relative_expiry: major.is_some_and(|major| major < 7), sentinel }
-    }
-}
-
-/// What outlives the process: the append-only file, and both programs' configuration files.
-#[derive(Clone, Debug)]
-pub struct Kept {
-    /// The append-only file.
-    pub disk: Disk<Change>,
-    pub(super) replica_of: Rc<Cell<Option<NodeId>>>,
-    pub(super) sentinel: Rc<RefCell<sentinel::Kept>>,
-}
-
-impl Kept {
-    /// A fresh server, a replica of `primary` if there is one.
-    pub fn new(primary: Option<NodeId>) -> Kept {
-        let replica_of = Rc::new(Cell::new(primary));
-        Kept { disk: Disk::default(), replica_of, sentinel: Rc::default() }
-    }
-}
 
 /// What a server is to the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,11 +46,11 @@ pub struct Replicated {
     pub(super) node: Node,
     pub(super) options: Options,
     pub(super) kept: Kept,
-    pub(super) keyspace: RefCell<Keyspace>,
+    keyspace: RefCell<Keyspace>,
     pub(super) stream: RefCell<Stream>,
     pub(super) role: Cell<Role>,
-    pub(super) role_changed: Notify,
-    pub(super) replicas: Replicas,
+    role_changed: Notify,
+    replicas: Replicas,
     /// Since when a replica has had no link, nanoseconds; `None` while it has one.
     unlinked: Cell<Option<u64>>,
     /// The way to each client that has asked something, by number of its connection.

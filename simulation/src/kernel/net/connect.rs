@@ -13,8 +13,8 @@ use super::{
     Fate, Payload, Port,
     connection::{Connection, End, Fifo},
 };
-use crate::{
-    executor::Core,
+use crate::kernel::{
+    Core,
     node::{Node, NodeId},
     waker::Waiter,
 };

@@ -4,8 +4,8 @@
 use std::{any::Any, collections::VecDeque, future::poll_fn, rc::Rc, task::Poll};
 
 use super::{Fate, Payload, Port};
-use crate::{
-    executor::Core,
+use crate::kernel::{
+    Core,
     node::{Node, NodeId},
     waker::Waiter,
 };

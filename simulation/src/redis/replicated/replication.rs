@@ -16,9 +16,11 @@ use tokio::sync::Notify;
 use workloads::env::EnvApi;
 
 use super::{
-    keyspace::{Change, Keyspace},
-    replicated::{Replicated, Role},
-    stream::{Item, Stream},
+    super::{
+        keyspace::{Change, Keyspace},
+        stream::{Item, Stream},
+    },
+    Replicated, Role,
 };
 use crate::{
     net::{Connection, Port, Reader, Writer},

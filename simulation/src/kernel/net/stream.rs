@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{Fate, Net};
-use crate::{executor::Core, node::NodeId, waker::Waiter};
+use crate::kernel::{Core, node::NodeId, waker::Waiter};
 
 const RETRANSMIT_NS_MIN: u64 = 200_000_000;
 const RETRANSMIT_NS_MAX: u64 = 120_000_000_000;

@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use super::executor::Core;
+use super::Core;
 
 /// Completes at its deadline. Takes part in the future only once it was polled.
 pub(super) struct Sleep {

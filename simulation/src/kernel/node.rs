@@ -4,7 +4,8 @@ use std::{future::Future, rc::Rc, time::Duration};
 
 use workloads::env::{Env, EnvApi, LocalFuture, TaskHandle};
 
-use super::{clock::WallClock, executor::Core, rng::Rng, sleep::Sleep};
+use super::{Core, clock::WallClock, sleep::Sleep};
+use crate::rng::Rng;
 
 /// Position of a node in its simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

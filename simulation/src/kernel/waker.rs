@@ -84,14 +84,14 @@ impl Wake for TaskWaker {
 /// Someone who may wait for something. Keeps the waker when the waiting is over: most often the same one waits again,
 /// and then nothing is copied.
 #[derive(Default)]
-pub(super) struct Waiter {
+pub(crate) struct Waiter {
     waits: bool,
     waker: Option<Waker>,
 }
 
 impl Waiter {
     /// Waits from now on, with this waker.
-    pub(super) fn wait(&mut self, waker: &Waker) {
+    pub(crate) fn wait(&mut self, waker: &Waker) {
         self.waits = true;
         match &mut self.waker {
             Some(kept) => kept.clone_from(waker),
@@ -100,14 +100,14 @@ impl Waiter {
     }
 
     /// Wakes it if it waits.
-    pub(super) fn wake(&mut self) {
+    pub(crate) fn wake(&mut self) {
         if std::mem::take(&mut self.waits) {
             self.waker.iter().for_each(Waker::wake_by_ref);
         }
     }
 
     /// Waits no longer.
-    pub(super) fn rest(&mut self) {
+    pub(crate) fn rest(&mut self) {
         self.waits = false;
     }
 }

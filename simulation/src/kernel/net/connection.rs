@@ -12,7 +12,7 @@ use super::{
     Payload,
     stream::{Packet, transmit},
 };
-use crate::{executor::Core, node::NodeId};
+use crate::kernel::{Core, node::NodeId};
 
 /// The peer closed the connection or died.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
