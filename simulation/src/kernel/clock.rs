@@ -20,7 +20,8 @@ impl Default for WallClock {
 impl WallClock {
     /// Nanoseconds since 1970 at monotonic time `now`.
     pub fn read(&self, now: u64) -> i64 {
-        let elapsed = i128::from(now.saturating_sub(self.since));
+        assert!(now >= self.since, "a wall clock is not read before it was set");
+        let elapsed = i128::from(now - self.since);
         if self.rate_ppm == 0 {
             // Nearly always so, and read for every command of a store: no division.
             return self.reading.saturating_add(i64::try_from(elapsed).unwrap_or(i64::MAX));

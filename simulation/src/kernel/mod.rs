@@ -88,6 +88,10 @@ impl Core {
     }
 
     pub(crate) fn begin_run(&self) {
+        assert!(
+            self.origin.get() <= self.now.get(),
+            "a run does not begin before the one that went before it"
+        );
         self.origin.set(self.now.get());
     }
 
@@ -116,6 +120,8 @@ impl Core {
             slot
         });
         let task = &mut tasks[slot as usize];
+        assert!(task.future.is_none(), "a slot holds one task at a time");
+        assert!(task.waker.is_some(), "a slot that is being polled is given to no other task");
         task.node = node;
         task.aborted = false;
         task.future = Some(future);
@@ -164,6 +170,8 @@ impl Core {
     }
 
     fn release(&self, slot: u32, task: &mut Task) {
+        assert!(task.future.is_none(), "a slot is free only once its task is gone");
+        debug_assert!(!self.free.borrow().contains(&slot), "a slot is given back once");
         task.generation = task.generation.wrapping_add(1);
         self.free.borrow_mut().push(slot);
     }
@@ -183,6 +191,7 @@ impl Core {
     fn next_ready(&self) -> Option<u32> {
         let (mut ready, tasks) = (self.ready.borrow_mut(), self.tasks.borrow());
         self.woken.drain(&mut ready, |slot| tasks[slot as usize].wake.next());
+        debug_assert!(is_distinct(&ready), "a task is polled once a turn, however often it was woken");
         loop {
             let slot = match ready.len() {
                 0 => return None,
@@ -201,6 +210,7 @@ impl Core {
     fn poll(&self, slot: u32) {
         let (mut future, waker) = {
             let task = &mut self.tasks.borrow_mut()[slot as usize];
+            assert!(task.wake.is_queued(), "only a task that was woken is polled");
             task.wake.rearm();
             match (task.future.take(), task.waker.take()) {
                 (Some(future), Some(waker)) => (future, waker),
@@ -218,6 +228,7 @@ impl Core {
             let mut tasks = self.tasks.borrow_mut();
             // Empty only when the simulation was dropped from within a task.
             let Some(task) = tasks.get_mut(slot as usize) else { return };
+            assert!(task.waker.is_none() && task.future.is_none(), "nobody else polled the task meanwhile");
             task.waker = Some(waker);
             if done || task.aborted {
                 self.release(slot, task);
@@ -235,7 +246,8 @@ impl Core {
         let Some(time) = self.timers.borrow_mut().next_time().filter(|time| *time <= limit) else {
             return false;
         };
-        self.now.set(self.now.get().max(time));
+        assert!(time >= self.now.get(), "time never goes back");
+        self.now.set(time);
         loop {
             let due = self.timers.borrow_mut().pop(time);
             match due {
@@ -246,4 +258,10 @@ impl Core {
             }
         }
     }
+}
+
+fn is_distinct(slots: &[u32]) -> bool {
+    let mut sorted = slots.to_vec();
+    sorted.sort_unstable();
+    sorted.is_sorted_by(|a, b| a < b)
 }

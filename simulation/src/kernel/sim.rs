@@ -70,6 +70,10 @@ impl Sim {
             }
         }
         self.core.now.set(self.core.now.get().max(time));
+        debug_assert!(
+            self.core.timers.borrow_mut().next_time().is_none_or(|next| next > time),
+            "all that was due has happened"
+        );
         Ok(())
     }
 

@@ -32,6 +32,7 @@ impl Future for Sleep {
         match self.slot {
             Some(slot) => self.core.timers.borrow_mut().rearm(slot, context.waker()),
             None => {
+                assert!(self.deadline > self.core.now(), "who sleeps wakes later");
                 let slot = self.core.timers.borrow_mut().sleep(self.deadline, context.waker());
                 self.slot = Some(slot);
             }

@@ -82,6 +82,8 @@ pub(super) struct Timers {
     /// What comes later, by bucket, in the order of scheduling.
     far: BTreeMap<u64, Vec<Entry>>,
     horizon: u64,
+    /// Key of the last event that came to pass.
+    last: u128,
     /// Emptied buckets, to be filled again.
     spare: Vec<Vec<Entry>>,
     sequence: u64,
@@ -103,11 +105,13 @@ impl Timers {
             self.calls.push(None);
             (self.calls.len() - 1) as u32
         });
-        self.calls[place as usize] = Some(call);
+        let before = self.calls[place as usize].replace(call);
+        assert!(before.is_none(), "a call that is still to come keeps its place");
         self.schedule(time, Event::Call(place));
     }
 
     fn schedule(&mut self, time: u64, event: Event) {
+        assert!(time >= self.reached(), "nothing is planned for the past");
         self.sequence += 1;
         let entry = Entry { time, sequence: self.sequence, event };
         if time < self.horizon {
@@ -131,7 +135,15 @@ impl Timers {
                 self.near.pop();
             }
             let (bucket, mut entries) = self.far.pop_first()?;
-            self.horizon = (bucket + 1) << BUCKET_BITS;
+            // The last bucket ends with time itself.
+            let horizon = (bucket << BUCKET_BITS).saturating_add(1 << BUCKET_BITS);
+            assert!(horizon > self.horizon, "the horizon only moves on");
+            self.horizon = horizon;
+            debug_assert!(
+                entries.iter().all(|entry| entry.time >> BUCKET_BITS == bucket),
+                "a bucket holds its own"
+            );
+            debug_assert!(self.near.is_empty(), "what is near comes before what is far");
             self.near.extend(entries.drain(..).filter(|entry| is_live(&self.slots, &entry.event)));
             self.spare.push(entries);
         }
@@ -141,11 +153,19 @@ impl Timers {
     pub(super) fn pop(&mut self, now: u64) -> Option<Due> {
         loop {
             self.near.peek().filter(|entry| entry.time <= now)?;
-            match self.near.pop()?.event {
+            let entry = self.near.pop()?;
+            assert!(
+                entry.key() > self.last,
+                "events come in order of time, and of scheduling where times are equal"
+            );
+            self.last = entry.key();
+            match entry.event {
                 Event::Arrival(stream) => return Some(Due::Arrival(stream)),
                 Event::Call(place) => {
                     self.free_calls.push(place);
-                    return self.calls[place as usize].take().map(Due::Call);
+                    let call = self.calls[place as usize].take();
+                    assert!(call.is_some(), "what was planned is there when its time comes");
+                    return call.map(Due::Call);
                 }
                 Event::Timer { slot, generation } => {
                     let slot = &mut self.slots[slot as usize];
@@ -174,11 +194,17 @@ impl Timers {
         self.slots[slot as usize].sleeper.wait(waker);
     }
 
+    /// The time of the last event that came to pass.
+    fn reached(&self) -> u64 {
+        (self.last >> 64) as u64
+    }
+
     pub(super) fn forget(&mut self, slot: u32) {
         // Empty only while the simulation itself is being dropped.
         let Some(entry) = self.slots.get_mut(slot as usize) else { return };
         entry.generation = entry.generation.wrapping_add(1);
         entry.sleeper.rest();
+        debug_assert!(!self.free.contains(&slot), "a sleeper gives its slot back once");
         self.free.push(slot);
     }
 }

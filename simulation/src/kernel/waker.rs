@@ -61,6 +61,11 @@ impl TaskWaker {
         self.next.load(Relaxed)
     }
 
+    /// Whether it was woken and not polled since.
+    pub(super) fn is_queued(&self) -> bool {
+        self.queued.load(Relaxed)
+    }
+
     /// From now on the task can be woken again.
     pub(super) fn rearm(&self) {
         self.queued.store(false, Relaxed);
@@ -74,6 +79,10 @@ impl Wake for TaskWaker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.queued.load(Relaxed) {
+            debug_assert!(
+                self.head.load(Relaxed) != self.slot,
+                "a task that is not queued is not in the list"
+            );
             self.queued.store(true, Relaxed);
             self.next.store(self.head.load(Relaxed), Relaxed);
             self.head.store(self.slot, Relaxed);

@@ -53,6 +53,7 @@ pub struct Reader<R> {
 
 impl<S, R> Connection<S, R> {
     pub(super) fn new(end: End, sent: Fifo<S>, received: Fifo<R>) -> Connection<S, R> {
+        assert!(end.incoming != end.outgoing, "a connection has a stream each way");
         let end = Rc::new(end);
         Connection { writer: Writer { end: end.clone(), sent }, reader: Reader { end, received } }
     }
@@ -94,7 +95,11 @@ impl<R: Payload> Reader<R> {
     /// See [`Reader::recv`]; wakes the last caller.
     pub fn poll_recv(&self, context: &mut Context<'_>) -> Poll<Result<R, Closed>> {
         self.end.poll_packet(context).map(|packet| match packet {
-            Packet::Message => self.received.borrow_mut().pop_front().ok_or(Closed),
+            Packet::Message => {
+                let message = self.received.borrow_mut().pop_front();
+                assert!(message.is_some(), "a packet that arrives brings its message");
+                message.ok_or(Closed)
+            }
             Packet::Fin => Err(Closed),
         })
     }

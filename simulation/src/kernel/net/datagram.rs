@@ -49,12 +49,14 @@ impl Node {
         let from = self.id();
         self.core.note(now ^ u64::from(from.0) << 40 ^ u64::from(to.0) << 52);
         for arrival in arrivals.into_iter().flatten() {
+            assert!(arrival >= now, "nothing arrives before it was sent");
             let (core, message) = (Rc::downgrade(&self.core), message.clone());
             let deliver = move || {
                 let Some(core) = core.upgrade() else { return };
                 let mut net = core.net.borrow_mut();
                 let Some(queue) = net.inboxes.get_mut(&(to, port)) else { return };
                 if queue.messages.len() < QUEUE_MAX {
+                    assert!(core.now() >= arrival, "nothing is delivered before it arrives");
                     queue.messages.push_back((from, Box::new(message)));
                     queue.reader.wake();
                 }

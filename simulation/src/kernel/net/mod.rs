@@ -79,10 +79,15 @@ impl Net {
         }
         self.nodes += 1;
         self.links.push((0..self.nodes).map(|to| Link::new(self.seed, id, to as u16)).collect());
+        debug_assert!(
+            self.links.iter().all(|row| row.len() == self.links.len()),
+            "a link leads from each node to each"
+        );
     }
 
     /// A dead process listens nowhere.
     pub(super) fn forget(&mut self, node: NodeId) {
+        assert!(node.index() < self.nodes, "the network knows every node");
         self.listeners.retain(|(owner, _), _| *owner != node);
         self.inboxes.retain(|(owner, _), _| *owner != node);
     }

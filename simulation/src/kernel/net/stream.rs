@@ -32,7 +32,12 @@ pub(super) struct Stream {
     from: NodeId,
     to: NodeId,
     generation: u32,
+    /// When each packet arrives, in the order of sending, which is that of arrival.
     in_flight: VecDeque<(u64, Packet)>,
+    /// Messages taken from the writer.
+    accepted: u64,
+    /// Messages given to the reader.
+    received: u64,
     last_arrival: u64,
     unsent: VecDeque<Unsent>,
     backoff: u64,
@@ -57,8 +62,11 @@ impl Stream {
             Some((arrival, packet)) if *arrival <= now => {
                 let packet = *packet;
                 if packet == Packet::Message {
+                    self.received += 1;
+                    assert!(self.received <= self.accepted, "nothing is received that was not sent");
                     self.in_flight.pop_front();
                 }
+                self.keeps_all();
                 Poll::Ready(packet)
             }
             _ => {
@@ -66,6 +74,28 @@ impl Stream {
                 Poll::Pending
             }
         }
+    }
+}
+
+impl Stream {
+    /// Lets a packet arrive, behind those before it.
+    fn fly(&mut self, arrival: u64, packet: Packet) {
+        assert!(arrival >= self.last_arrival, "no packet of a stream overtakes another");
+        self.last_arrival = arrival;
+        self.in_flight.push_back((arrival, packet));
+    }
+
+    /// No message is lost and none comes twice, while there is a reader.
+    fn keeps_all(&self) {
+        let is_message = |packet: &Packet| *packet == Packet::Message;
+        let under_way = || {
+            let flying = self.in_flight.iter().filter(|(_, packet)| is_message(packet)).count();
+            flying + self.unsent.iter().filter(|unsent| is_message(&unsent.packet)).count()
+        };
+        debug_assert!(
+            self.reader_gone || self.accepted - self.received == under_way() as u64,
+            "what was sent is received, or under way"
+        );
     }
 }
 
@@ -78,6 +108,8 @@ impl Net {
             to,
             generation,
             in_flight: VecDeque::new(),
+            accepted: 0,
+            received: 0,
             last_arrival: 0,
             unsent: VecDeque::new(),
             backoff: RETRANSMIT_NS_MIN,
@@ -86,7 +118,13 @@ impl Net {
             writer_gone: false,
         };
         match self.streams.get_mut(slot as usize) {
-            Some(old) => *old = stream,
+            Some(old) => {
+                assert!(
+                    old.reader_gone && old.writer_gone,
+                    "a stream's slot is free once both its ends are gone"
+                );
+                *old = stream;
+            }
             None => self.streams.push(stream),
         }
         slot
@@ -106,6 +144,7 @@ impl Net {
     /// Takes one end away; the slot is free again when both ends are gone and nothing is under way.
     fn leave(&mut self, slot: u32, change: impl FnOnce(&mut Stream)) {
         let Some(stream) = self.streams.get_mut(slot as usize) else { return };
+        assert!(!stream.reader_gone || !stream.writer_gone, "each end of a stream leaves once");
         change(stream);
         if stream.reader_gone {
             stream.in_flight.clear();
@@ -127,6 +166,8 @@ pub(super) fn transmit(core: &Rc<Core>, slot: u32, packet: Packet, label: Option
         return false;
     };
     core.note(now ^ (u64::from(slot) << 40));
+    assert!(!stream.writer_gone, "who has left sends nothing");
+    stream.accepted += u64::from(packet == Packet::Message);
     if !stream.unsent.is_empty() {
         stream.unsent.push_back(Unsent { sent: now, label, packet });
         return true;
@@ -134,8 +175,8 @@ pub(super) fn transmit(core: &Rc<Core>, slot: u32, packet: Packet, label: Option
     match net.links[stream.from.index()][stream.to.index()].send() {
         Fate::Arrives(delay) => {
             let arrival = stream.last_arrival.max(now + delay);
-            stream.last_arrival = arrival;
-            stream.in_flight.push_back((arrival, packet));
+            stream.fly(arrival, packet);
+            stream.keeps_all();
             core.timers.borrow_mut().arrival(arrival, slot);
             let (from, to) = (stream.from, stream.to);
             net.label_arrow(from, to, now, Some(arrival), label);
@@ -168,17 +209,23 @@ fn retransmit(core: &Rc<Core>, slot: u32, generation: u32) {
     let net = &mut *guard;
     let current = net.streams.get_mut(slot as usize).filter(|s| s.generation == generation && !s.reader_gone);
     let Some(stream) = current else { return };
+    assert!(!stream.unsent.is_empty(), "only what was lost is sent again");
+    assert!(
+        (RETRANSMIT_NS_MIN..=RETRANSMIT_NS_MAX).contains(&stream.backoff),
+        "the pause between tries has bounds"
+    );
     match net.links[stream.from.index()][stream.to.index()].send() {
         Fate::Arrives(delay) => {
             let arrival = stream.last_arrival.max(now + delay);
-            stream.last_arrival = arrival;
             let (from, to) = (stream.from, stream.to);
             let unsent = std::mem::take(&mut stream.unsent);
             for late in unsent {
-                net.streams[slot as usize].in_flight.push_back((arrival, late.packet));
+                assert!(late.sent <= now, "nothing arrives before it was sent");
+                net.streams[slot as usize].fly(arrival, late.packet);
                 core.timers.borrow_mut().arrival(arrival, slot);
                 net.label_arrow(from, to, late.sent, Some(arrival), late.label);
             }
+            net.streams[slot as usize].keeps_all();
         }
         Fate::Lost => {
             stream.backoff = (2 * stream.backoff).min(RETRANSMIT_NS_MAX);
