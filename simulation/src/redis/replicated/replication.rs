@@ -141,6 +141,7 @@ impl Replicated {
         self.replicas.attached.borrow_mut().push(replica.clone());
         self.node.run(self.clone().stream_to(replica.clone(), sent));
         while let Ok(Up::Ack(offset)) = reader.recv().await {
+            assert!(offset >= replica.acked.get(), "what was acknowledged stays acknowledged");
             replica.acked.set(offset);
             self.replicas.acked.notify_waiters();
         }

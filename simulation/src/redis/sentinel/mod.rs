@@ -79,6 +79,7 @@ struct Peer {
 
 impl State {
     pub(super) fn new(me: Member, members: usize, options: Options, kept: Kept, now: i64) -> State {
+        assert!(me < members && kept.primary < members, "a sentinel and its primary are members");
         State {
             me,
             options,
@@ -101,6 +102,10 @@ impl State {
     }
 
     pub(super) fn kept(&self) -> &Kept {
+        let Kept { epoch, primary, config_epoch, vote } = &self.kept;
+        assert!(config_epoch <= epoch, "who was promoted was so in an epoch that came");
+        assert!(vote.is_none_or(|vote| vote.epoch <= *epoch), "nobody votes in an epoch to come");
+        assert!(*primary < self.servers.len(), "the primary is a member");
         &self.kept
     }
 

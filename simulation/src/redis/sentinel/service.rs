@@ -86,6 +86,10 @@ impl Sentinel {
     fn send(&self) {
         let mut state = self.state.borrow_mut();
         let out = state.take_out();
+        assert!(
+            self.kept.sentinel.borrow().epoch <= state.kept().epoch,
+            "an epoch never goes back, whatever was restarted"
+        );
         self.kept.sentinel.replace(state.kept().clone());
         for message in out {
             match message {
