@@ -121,8 +121,9 @@ impl Tree {
         let Change { session, link, op } = change;
         match op {
             Op::Open { timeout_ms } => {
+                // A proposal that the network doubled comes twice, the second time to a session that owns nodes already.
                 let new = Session { timeout_ms: *timeout_ms, link: *link, ephemerals: BTreeSet::new() };
-                self.sessions.insert(*session, new);
+                self.sessions.entry(*session).or_insert(new);
                 return Ok(Done::Session { timeout_ms: *timeout_ms });
             }
             Op::Close if *link == 0 => return Ok(self.close(*session)),
@@ -306,6 +307,15 @@ mod tests {
         assert_eq!((tree.exists("/a"), tree.exists("/b").is_some()), (None, true));
         assert_eq!(tree.take_events(), [ZkEvent::Deleted("/a".into()), ZkEvent::ChildrenChanged("/".into())]);
         assert_eq!(apply(&mut tree, Op::Sync), Err(code::SESSION_EXPIRED));
+    }
+
+    #[test]
+    fn a_session_that_is_opened_twice_keeps_its_nodes() {
+        let mut tree = tree();
+        apply(&mut tree, create("/a", CreateMode::Ephemeral)).unwrap();
+        apply(&mut tree, Op::Open { timeout_ms: 1000 }).unwrap();
+        tree.apply(9, &Change { session: 7, link: 0, op: Op::Close }).unwrap();
+        assert_eq!(tree.exists("/a"), None);
     }
 
     #[test]
