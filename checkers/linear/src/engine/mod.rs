@@ -9,6 +9,7 @@ mod entries;
 mod glance;
 mod layout;
 mod memo;
+mod order;
 mod plan;
 mod pool;
 mod search;
@@ -50,7 +51,12 @@ pub(crate) fn attempt<M: Model>(
     let mut search = Search::new(model, ops, &part, &events(model, ops, &part), guard);
     search.look_ahead_at_once();
     let found = match search.run(nodes, u32::MAX) {
-        Progress::Valid => Some(Ok(search.linearization().to_vec())),
+        Progress::Valid => {
+            let order = search.linearization();
+            debug_assert!(order::is_permitted(model, ops, order), "an order that was found is one");
+            debug_assert!(order::is_whole::<M>(ops, &part, order), "an order has all that happened");
+            Some(Ok(order.to_vec()))
+        }
         Progress::Invalid => Some(Err(search.plan().op_at(search.deepest()))),
         Progress::Paused | Progress::Ended => None,
     };
@@ -69,5 +75,9 @@ pub(crate) fn longest<M: Model>(
 ) -> Vec<u32> {
     let mut search = Search::new(model, ops, part, &events(model, ops, part), guard);
     search.run(nodes, placed);
+    debug_assert!(
+        order::is_permitted(model, ops, search.linearization()),
+        "so far as it goes, an order is one"
+    );
     search.linearization().to_vec()
 }

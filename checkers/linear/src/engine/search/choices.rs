@@ -125,6 +125,8 @@ impl<M: Model> Search<'_, '_, M> {
                 continue;
             }
             let choice = self.choices.untried.pop().expect("a choice is left");
+            debug_assert!(taken as usize <= self.taken.len(), "the way back is a part of the way");
+            debug_assert!(event <= self.window.event, "the way back leads back");
             self.window.retreat(&self.plan, event);
             self.state = state;
             self.taken.truncate(taken as usize);
@@ -140,18 +142,31 @@ impl<M: Model> Search<'_, '_, M> {
         let class = if choice & OPTIONAL != 0 {
             let spare = &self.plan.spares[(choice & !OPTIONAL) as usize];
             let count = spare.field.get(self.used());
+            debug_assert!(
+                count < self.window.invoked[(choice & !OPTIONAL) as usize] as usize,
+                "only what was invoked is taken"
+            );
             self.taken.push(spare.ops[count]);
             spare.field.increment(&mut self.config[1 + self.plan.mask_words..]);
             spare.class
         } else {
             let call = &self.plan.calls[choice as usize];
             if let Place::Required { slot, .. } = call.place {
+                debug_assert!(
+                    self.mask()[slot as usize / 64] >> (slot % 64) & 1 == 0,
+                    "what was taken is not taken again"
+                );
+                debug_assert!(
+                    self.window.pending[slot as usize] == choice,
+                    "only what is under way is taken"
+                );
                 self.config[1 + slot as usize / 64] |= 1 << (slot % 64);
             }
             self.taken.push(call.op);
             call.class
         };
         self.state = self.next(class);
+        debug_assert!(self.state != ILLEGAL, "only what is possible is taken");
         self.fresh = true;
     }
 }

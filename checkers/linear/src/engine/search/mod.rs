@@ -190,6 +190,10 @@ impl<'a, 'g, M: Model> Search<'a, 'g, M> {
             }
             self.observe();
         }
+        debug_assert!(
+            (0..self.plan.mask_words).all(|word| self.mask()[word] & !self.window.occupied[word] == 0),
+            "only what is under way counts as taken"
+        );
         self.deepest = self.deepest.max(self.window.event);
         self.config[0] = u64::from(self.window.event) << 32 | u64::from(self.state);
         if self.memo.bytes() > MEMO_KEPT_BYTES && self.window.is_quiescent(&self.plan) {
