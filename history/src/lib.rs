@@ -18,6 +18,8 @@ mod operations;
 mod order;
 mod reacquire;
 mod resource;
+pub mod splitmix;
+pub mod suggest;
 mod table;
 pub mod verdict;
 mod vocabulary;

@@ -14,8 +14,9 @@ pub mod partition;
 pub mod plan;
 pub mod resolve;
 pub mod schedule;
-pub mod suggest;
 pub mod target;
+
+pub use history::suggest;
 
 #[cfg(target_os = "linux")]
 pub mod clock;
