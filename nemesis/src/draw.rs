@@ -1,7 +1,8 @@
 //! The seeded generator behind schedules and choices.
 
-/// SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), with the
-/// constants of Vigna's public-domain reference. Written out here so that no dependency's new version can change a draw.
+use history::splitmix;
+
+/// One stream of seeded numbers, see [`splitmix`].
 #[derive(Clone, Debug)]
 pub struct Draw(u64);
 
@@ -23,10 +24,7 @@ impl Draw {
     /// The next 64 bits.
     #[expect(clippy::should_implement_trait, reason = "it never ends, so it is no iterator")]
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        splitmix::next(&mut self.0)
     }
 
     /// A number in `0..n`, `n` above 0. The bias of the multiplication is below n / 2^64.

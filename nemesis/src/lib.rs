@@ -17,9 +17,10 @@ pub mod partition;
 pub mod plan;
 pub mod resolve;
 pub mod schedule;
-pub mod suggest;
 pub mod target;
 pub mod verbs;
+
+pub use history::suggest;
 
 #[cfg(target_os = "linux")]
 pub mod clock;

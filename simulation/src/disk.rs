@@ -27,7 +27,9 @@ impl<T> Default for Disk<T> {
 impl<T: Clone> Disk<T> {
     /// Appends a record; it is in the kernel's cache, so it survives the process, not the machine.
     pub fn append(&self, record: T) {
-        self.0.borrow_mut().records.push(record);
+        let mut file = self.0.borrow_mut();
+        file.records.push(record);
+        assert!(file.synced < file.records.len(), "what was just written is not synced");
     }
 
     /// Replaces everything with `records`, unsynced.
@@ -40,6 +42,7 @@ impl<T: Clone> Disk<T> {
         let mut file = self.0.borrow_mut();
         file.records.truncate(len);
         file.synced = file.synced.min(len);
+        assert!(file.synced <= file.records.len(), "no more is synced than was written");
     }
 
     /// Everything written so far is safe.
@@ -51,6 +54,7 @@ impl<T: Clone> Disk<T> {
     /// Loses what was not synced; returns how many records that were.
     pub fn lose_unsynced(&self) -> usize {
         let mut file = self.0.borrow_mut();
+        assert!(file.synced <= file.records.len(), "no more is synced than was written");
         let lost = file.records.len() - file.synced;
         let synced = file.synced;
         file.records.truncate(synced);
@@ -65,6 +69,7 @@ impl<T: Clone> Disk<T> {
     /// Records not yet synced.
     pub fn unsynced(&self) -> usize {
         let file = self.0.borrow();
+        assert!(file.synced <= file.records.len(), "no more is synced than was written");
         file.records.len() - file.synced
     }
 }

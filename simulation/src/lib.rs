@@ -5,7 +5,7 @@
 //! | source of nondeterminism | closed by |
 //! |---|---|
 //! | time | [`Sim::now`] advances only when no task is ready, to the next event |
-//! | order of ready tasks | drawn from the seed, see [`executor`] |
+//! | order of ready tasks | drawn from the seed, see [`Sim`] |
 //! | threads | there are none; a waker's atomics are only read and written |
 //! | chance | [`rng::Rng`], one stream a node, one a link, one for the scheduler |
 //! | message delay, loss, order | drawn from the link's own stream |
@@ -17,21 +17,17 @@
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
-pub mod clock;
 pub mod disk;
 pub mod etcd;
-pub mod executor;
-pub mod net;
-pub mod node;
+mod kernel;
 pub mod raft;
 pub mod redis;
 pub mod resource;
 pub mod rng;
 pub mod rpc;
-mod sleep;
-mod timer;
-mod waker;
 pub mod zookeeper;
 
-pub use executor::{Sim, Stuck};
-pub use node::{Node, NodeId};
+pub use kernel::{
+    Sim, Stuck, clock, net,
+    node::{self, Node, NodeId},
+};

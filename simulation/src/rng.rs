@@ -1,9 +1,11 @@
-//! Seeded numbers. SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): one word of state, so that every node and
+//! Seeded numbers, see [`history::splitmix`]: one word of state, so that every node and
 //! link has a stream of its own and a fault taken out of a run leaves the other streams as they were.
 
 use std::cell::Cell;
 
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+pub use history::splitmix::mix;
+
+use history::splitmix;
 
 /// One stream of seeded numbers.
 #[derive(Debug)]
@@ -12,14 +14,15 @@ pub struct Rng(Cell<u64>);
 impl Rng {
     /// The stream `name` of a run: streams of different names are unrelated.
     pub fn new(seed: u64, name: u64) -> Rng {
-        Rng(Cell::new(mix(seed ^ mix(name.wrapping_add(GOLDEN)))))
+        Rng(Cell::new(mix(seed ^ mix(name.wrapping_add(splitmix::GAMMA)))))
     }
 
     /// The next number.
     pub fn next(&self) -> u64 {
-        let state = self.0.get().wrapping_add(GOLDEN);
+        let mut state = self.0.get();
+        let drawn = splitmix::next(&mut state);
         self.0.set(state);
-        mix(state)
+        drawn
     }
 
     /// Evenly from `0..bound`; 0 when `bound` is 0.
@@ -36,13 +39,6 @@ impl Rng {
     pub fn chance(&self, ppm: u32) -> bool {
         ppm > 0 && self.below(1_000_000) < u64::from(ppm)
     }
-}
-
-/// SplitMix64's finalizer: a bijection that scatters neighbouring numbers.
-pub fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ pub mod env;
 pub mod error;
 mod lines;
 pub mod primitive;
+pub mod rates;
 pub mod real_env;
 pub mod recipes;
 pub mod resource;

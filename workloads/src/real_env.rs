@@ -6,6 +6,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use history::splitmix;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::env::{EnvApi, LocalFuture, TaskHandle};
@@ -49,14 +50,11 @@ impl EnvApi for RealEnv {
         Box::new(Task(Some(tokio::task::spawn_local(task as std::pin::Pin<Box<dyn Future<Output = ()>>>))))
     }
 
-    /// SplitMix64 (Steele, Lea, Flood 2014).
     fn random(&self) -> u64 {
-        let state = self.state.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut state = self.state.get();
+        let drawn = splitmix::next(&mut state);
         self.state.set(state);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        drawn
     }
 }
 

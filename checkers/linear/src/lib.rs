@@ -2,6 +2,7 @@
 //!
 //! Pure and synchronous: no I/O, no async, and no clock but the one that ends a search at its time limit.
 
+pub mod answer;
 pub mod convert;
 pub mod engine;
 pub mod explain;

@@ -5,7 +5,7 @@ use std::{
     hash::{BuildHasher, Hash},
 };
 
-use crate::{engine::Answer, op::Op};
+use crate::{answer::Answer, op::Op};
 
 /// A sequential specification with one successor a step.
 ///

@@ -1,4 +1,5 @@
 use super::encode::Encoder;
+use super::indexes::Indexes;
 use super::names::{NameCache, SharedNames};
 use super::rows::{ERROR, History, NEMESIS, Slot, UNTIMED};
 use super::value::Value;
@@ -46,12 +47,21 @@ impl HistoryBuilder {
     }
 }
 
+impl History {
+    /// The events in the order given, with their positions as indexes.
+    pub fn from_events<'e>(events: impl IntoIterator<Item = &'e Event>) -> History {
+        let mut builder = HistoryBuilder::default();
+        events.into_iter().for_each(|event| builder.push(event));
+        builder.finish()
+    }
+}
+
 /// A run of events under construction; one thread fills it, then it is appended to the whole.
 pub(crate) struct Segment {
     pub(crate) names: NameCache,
-    pub(super) rows: Vec<Slot>,
-    pub(super) arena: Vec<u8>,
-    pub(super) indexes: Indexes,
+    rows: Vec<Slot>,
+    arena: Vec<u8>,
+    indexes: Indexes,
 }
 
 /// Where a packed value begins and ends.
@@ -67,21 +77,6 @@ pub(crate) struct Head<'a> {
     pub f: u32,
     pub node: Option<u32>,
     pub error: Option<&'a str>,
-}
-
-/// Whether the indexes that the source gave are dense.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Indexes {
-    /// Index that row 0 would have.
-    base: Option<i128>,
-    /// Whether any index is other than 0: a recorder that has not yet numbered its events writes 0.
-    numbered: bool,
-    /// First row that does not fit, and its index.
-    broken: Option<(u64, u64)>,
-    /// Those of the first and of the last row that had any.
-    ends: Option<(u64, u64)>,
-    /// First row whose index is not above that of the row before, and its index.
-    backwards: Option<(u64, u64)>,
 }
 
 impl Segment {
@@ -190,7 +185,7 @@ impl Segment {
 
     /// Moves all events to the end of the history.
     pub(crate) fn append_to(&mut self, history: &mut History) {
-        history.append(self);
+        history.append(&self.rows, &self.arena, self.indexes);
         self.rows.clear();
         self.arena.clear();
         self.indexes = Indexes::default();
@@ -199,57 +194,6 @@ impl Segment {
     /// Bytes, about.
     pub(crate) fn memory(&self) -> usize {
         self.rows.len() * size_of::<Slot>() + self.arena.len()
-    }
-}
-
-impl Indexes {
-    fn add(&mut self, row: u64, index: u64) {
-        self.numbered |= index != 0;
-        let (first, last) = self.ends.unwrap_or((index, index));
-        if self.ends.is_some() && index <= last && self.backwards.is_none() {
-            self.backwards = Some((row, index));
-        }
-        self.ends = Some((first, index));
-        let base = i128::from(index) - i128::from(row);
-        if *self.base.get_or_insert(base) != base && self.broken.is_none() {
-            self.broken = Some((row, index));
-        }
-    }
-
-    /// Takes up the indexes of the rows that follow the first `rows`.
-    pub(super) fn append(&mut self, rows: u64, next: Indexes) {
-        self.numbered |= next.numbered;
-        let Some(base) = next.base.map(|base| base - i128::from(rows)) else { return };
-        if let Some((first, last)) = next.ends {
-            let at_seam = self.ends.filter(|(_, before)| first <= *before).map(|_| (rows, first));
-            let within = next.backwards.map(|(row, index)| (row + rows, index));
-            self.backwards = self.backwards.or(at_seam).or(within);
-            self.ends = Some((self.ends.map_or(first, |(first, _)| first), last));
-        }
-        let broken = next.broken.map(|(row, index)| (row + rows, index));
-        let fits = *self.base.get_or_insert(base) == base;
-        self.broken =
-            self.broken.or(if fits { broken } else { Some((rows, (base + i128::from(rows)) as u64)) });
-    }
-
-    pub(super) fn numbered(&self) -> bool {
-        self.numbered
-    }
-
-    /// The first row whose index is not above that of the row before, with that index.
-    pub(crate) fn backwards(&self) -> Option<(u64, u64)> {
-        self.backwards.filter(|_| self.numbered)
-    }
-
-    /// The first row whose index is not its position, with that index.
-    pub(crate) fn broken(&self) -> Option<(u64, u64)> {
-        if !self.numbered {
-            return None;
-        }
-        match self.base {
-            Some(base) if base != 0 => Some((0, u64::try_from(base).unwrap_or(0))),
-            _ => self.broken,
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod builder;
 mod display;
 mod encode;
+mod indexes;
 mod names;
 mod rows;
 mod value;

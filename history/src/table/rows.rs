@@ -1,4 +1,4 @@
-use super::builder::{HistoryBuilder, Indexes, Segment};
+use super::indexes::Indexes;
 use super::names::{Names, SharedNames};
 use super::value::Value;
 use crate::{Event, EventKind, Process, ResourceEntry};
@@ -47,13 +47,6 @@ pub(super) struct Slot {
 }
 
 impl History {
-    /// The events in the order given, with their positions as indexes.
-    pub fn from_events<'e>(events: impl IntoIterator<Item = &'e Event>) -> History {
-        let mut builder = HistoryBuilder::default();
-        events.into_iter().for_each(|event| builder.push(event));
-        builder.finish()
-    }
-
     /// Number of events.
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -105,16 +98,16 @@ impl History {
         self.rows.len() * size_of::<Slot>() + self.arena.len() + self.names.memory()
     }
 
-    /// Takes all of a segment whose names are the shared ones of this history.
-    pub(super) fn append(&mut self, segment: &Segment) {
+    /// Takes rows with the arena that their values lie in; their names are the shared ones of this history.
+    pub(super) fn append(&mut self, slots: &[Slot], arena: &[u8], indexes: Indexes) {
         let (rows, base) = (self.rows.len() as u64, self.arena.len() as u64);
         let last = self.rows.last().map_or(0, |row| row.time);
-        self.rows.extend(segment.rows.iter().map(|slot| Slot { value: slot.value + base, ..*slot }));
+        self.rows.extend(slots.iter().map(|slot| Slot { value: slot.value + base, ..*slot }));
         for slot in self.rows[rows as usize..].iter_mut().take_while(|slot| slot.value & UNTIMED != 0) {
             slot.time = last;
         }
-        self.arena.extend_from_slice(&segment.arena);
-        self.indexes.append(rows, segment.indexes);
+        self.arena.extend_from_slice(arena);
+        self.indexes.append(rows, indexes);
     }
 
     /// Takes over the names once all segments are in.

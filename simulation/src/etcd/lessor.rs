@@ -23,6 +23,10 @@ fn seconds(ttl_s: i64) -> u64 {
 impl Lessor {
     /// Brings the lessor in line with whether this member leads, and with the leases that exist.
     pub(super) fn follow(&mut self, leads: Option<u64>, extend_ns: u64, now: u64, store: &Store) {
+        assert!(
+            self.term.is_none() || leads.is_none() || self.term <= leads,
+            "who leads again leads in a later term"
+        );
         if self.term != leads {
             self.term = leads;
             self.ends.clear();
@@ -54,6 +58,7 @@ impl Lessor {
 
     /// Leases to propose for revocation now.
     pub(super) fn due(&mut self, now: u64) -> Vec<i64> {
+        assert!(self.term.is_some() || self.ends.is_empty(), "only a leader ends leases");
         let mut due = Vec::new();
         for (id, (end, propose)) in &mut self.ends {
             if *end <= now && *propose <= now {

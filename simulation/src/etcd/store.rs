@@ -64,11 +64,32 @@ impl Store {
     }
 
     pub(super) fn apply(&mut self, change: &Change) -> Outcome {
+        let before = self.revision;
+        let outcome = self.change(change);
+        assert!((before..=before + 1).contains(&self.revision), "a change takes one revision, or none");
+        assert!(outcome.is_ok() || self.revision == before, "what was refused changes nothing");
+        debug_assert!(self.leases_own_their_keys(), "each key is listed by its lease, and no other");
+        outcome
+    }
+
+    fn leases_own_their_keys(&self) -> bool {
+        let owns = |(id, lease): (&i64, &Lease)| {
+            let is_of_it = |key: &String| self.keys.get(key).is_some_and(|kv| kv.lease == *id);
+            lease.keys.iter().all(is_of_it)
+        };
+        let is_owned = |kv: &KeyValue| {
+            kv.lease == 0 || self.leases.get(&kv.lease).is_some_and(|lease| lease.keys.contains(&kv.key))
+        };
+        self.leases.iter().all(owns) && self.keys.values().all(is_owned)
+    }
+
+    fn change(&mut self, change: &Change) -> Outcome {
         match change {
             Change::Txn(txn) => self.txn(txn).map(Done::Txn),
             Change::Grant { id, ttl_s } => match self.leases.contains_key(id) {
                 true => Err(LEASE_EXISTS),
                 false => {
+                    assert!(*id != 0, "0 is no lease");
                     self.leases.insert(*id, Lease { ttl_s: *ttl_s, keys: BTreeSet::new() });
                     Ok(Done::Granted(*ttl_s))
                 }
@@ -100,6 +121,7 @@ impl Store {
             WatchEvent::Put(kv) => kv.key == key,
             WatchEvent::Delete { key: deleted, .. } => deleted == key,
         };
+        assert!(from <= self.past.len(), "nobody watches beyond the present");
         let wanted = |(at, event): &&(i64, WatchEvent)| *at >= revision && of_key(event);
         let events = self.past[from..].iter().filter(wanted).map(|(_, event)| event.clone()).collect();
         (events, self.past.len())
@@ -152,12 +174,14 @@ impl Store {
         let old = self.keys.get(key);
         let (create_revision, version, old_lease) =
             old.map_or((revision, 0, 0), |kv| (kv.create_revision, kv.version, kv.lease));
+        assert!(lease == 0 || self.leases.contains_key(&lease), "a key is put under a lease that lives");
         if let Some(old) = self.leases.get_mut(&old_lease) {
-            old.keys.remove(key);
+            assert!(old.keys.remove(key), "a lease lists the keys that it owns");
         }
         if let Some(lease) = self.leases.get_mut(&lease) {
-            lease.keys.insert(key.to_owned());
+            assert!(lease.keys.insert(key.to_owned()), "a key is under one lease at a time");
         }
+        assert!(create_revision <= revision, "a key is changed after it was created");
         let kv = KeyValue {
             key: key.to_owned(),
             value: value.to_owned(),
@@ -166,18 +190,28 @@ impl Store {
             version: version + 1,
             lease,
         };
-        self.past.push((revision, WatchEvent::Put(kv.clone())));
+        self.remember(revision, WatchEvent::Put(kv.clone()));
         self.keys.insert(key.to_owned(), kv);
     }
 
     fn delete(&mut self, key: &str, revision: i64) -> bool {
         let Some(kv) = self.keys.remove(key) else { return false };
         if let Some(lease) = self.leases.get_mut(&kv.lease) {
-            lease.keys.remove(key);
+            assert!(lease.keys.remove(key), "a lease lists the keys that it owns");
         }
+        assert!(kv.mod_revision <= revision, "what is deleted was there before");
         let event = WatchEvent::Delete { key: key.to_owned(), mod_revision: revision };
-        self.past.push((revision, event));
+        self.remember(revision, event);
         true
+    }
+
+    fn remember(&mut self, revision: i64, event: WatchEvent) {
+        assert!(revision == self.revision + 1, "what changes has the next revision");
+        assert!(
+            self.past.last().is_none_or(|(last, _)| *last <= revision),
+            "the past is in order of revisions"
+        );
+        self.past.push((revision, event));
     }
 
     /// Deletes all keys of a lease at one revision.
@@ -185,7 +219,7 @@ impl Store {
         let lease = self.leases.remove(&id).ok_or(LEASE_NOT_FOUND)?;
         let revision = self.revision + 1;
         for key in &lease.keys {
-            self.delete(key, revision);
+            assert!(self.delete(key, revision), "a lease lists only keys that are there");
         }
         if !lease.keys.is_empty() {
             self.revision = revision;

@@ -84,6 +84,9 @@ impl<C: Clone> Raft<C> {
         log: Vec<Entry<C>>,
     ) -> Self {
         let written = log.len();
+        assert!(id < members, "a member is one of the members");
+        assert!(log.last().is_none_or(|entry| entry.term <= term), "no entry is of a term yet to come");
+        debug_assert!(log.is_sorted_by_key(|entry| entry.term), "terms in a log never go back");
         let mut raft = Raft {
             id,
             timing,
@@ -134,6 +137,7 @@ impl<C: Clone> Raft<C> {
 
     /// The entry at `index`.
     pub(super) fn entry(&self, index: usize) -> &Entry<C> {
+        assert!((1..=self.commit).contains(&index), "only what is committed is applied");
         &self.log[index - 1]
     }
 
@@ -141,7 +145,7 @@ impl<C: Clone> Raft<C> {
     pub(super) fn propose(&mut self, command: C) -> Result<(), C> {
         match (self.role, self.leader) {
             (Role::Leader, _) => {
-                self.log.push(Entry { term: self.term, command: Some(command) });
+                self.append(Entry { term: self.term, command: Some(command) });
                 self.broadcast();
                 Ok(())
             }
@@ -216,6 +220,7 @@ impl<C: Clone> Raft<C> {
 
     /// Takes what there is to do.
     pub(super) fn output(&mut self) -> Option<Output<C>> {
+        assert!(self.unwritten_from <= self.log.len(), "nothing is written that is not in the log");
         let write = (self.hard_changed || self.unwritten_from < self.log.len()).then(|| {
             let from = self.unwritten_from;
             (self.term, self.vote, from, self.log[from..].to_vec())
@@ -231,6 +236,7 @@ impl<C: Clone> Raft<C> {
     /// The first `index` entries are synced, as long as they were not replaced meanwhile.
     pub(super) fn synced(&mut self, index: usize) {
         self.synced = index.min(self.unwritten_from);
+        assert!(self.synced <= self.log.len(), "nothing is synced that is not in the log");
         if self.role == Role::Leader {
             self.advance_commit();
         }
@@ -262,9 +268,31 @@ impl<C: Clone> Raft<C> {
         self.elapsed = 0;
         let base = u64::from(self.timing.election_ticks);
         self.timeout = self.rng.between(base, 2 * base - 1) as u32;
+        assert!(
+            self.timeout >= self.timing.election_ticks,
+            "nobody campaigns while a leader may still be heard"
+        );
+    }
+
+    /// Puts an entry at the end of the log.
+    fn append(&mut self, entry: Entry<C>) {
+        assert!(entry.term <= self.term, "no entry is of a term yet to come");
+        assert!(entry.term >= self.last().0, "terms in a log never go back");
+        self.log.push(entry);
+    }
+
+    /// Takes what comes after the first `len` entries out of the log: another leader had put it there.
+    fn cut(&mut self, len: usize) {
+        assert!(len >= self.commit, "what is committed stays");
+        assert!(self.role != Role::Leader, "a leader never takes anything out of its log");
+        self.log.truncate(len);
+        self.unwritten_from = self.unwritten_from.min(len);
+        self.synced = self.synced.min(len);
     }
 
     fn follow(&mut self, term: u64, leader: Option<usize>) {
+        assert!(term >= self.term, "a term never goes back");
+        assert!(leader != Some(self.id), "nobody follows itself");
         if term > self.term {
             self.term = term;
             self.vote = None;
@@ -277,6 +305,7 @@ impl<C: Clone> Raft<C> {
     }
 
     fn campaign(&mut self, pre: bool) {
+        assert!(self.role != Role::Leader, "a leader does not campaign");
         self.reset_timeout();
         self.leader = None;
         self.votes.fill(None);
@@ -311,12 +340,18 @@ impl<C: Clone> Raft<C> {
     }
 
     fn lead(&mut self) {
+        assert!(self.role == Role::Candidate, "who leads was a candidate");
+        assert!(self.vote == Some(self.id), "who leads voted for itself");
+        assert!(
+            self.last().0 < self.term,
+            "a term has one leader, so there are no entries of it before it leads"
+        );
         self.role = Role::Leader;
         self.leader = Some(self.id);
         self.elapsed = 0;
         let next = self.log.len() + 1;
         self.peers.fill(Progress { matched: 0, next, round: 0, active: true });
-        self.log.push(Entry { term: self.term, command: None });
+        self.append(Entry { term: self.term, command: None });
         self.term_start = self.log.len();
         self.broadcast();
     }
@@ -340,6 +375,8 @@ impl<C: Clone> Raft<C> {
         let free = self.vote.is_none_or(|vote| vote == from) && self.role == Role::Follower;
         let granted = term == self.term && free && self.is_behind(last_term, last_index);
         if granted {
+            assert!(from != self.id, "nobody asks itself");
+            assert!(self.vote.is_none_or(|vote| vote == from), "one vote a term");
             self.vote = Some(from);
             self.hard_changed = true;
             self.reset_timeout();
@@ -368,6 +405,13 @@ impl<C: Clone> Raft<C> {
         if term < self.term {
             return (false, self.log.len());
         }
+        if term == self.term {
+            assert!(self.role != Role::Leader, "a term has one leader, and this member is it");
+            assert!(
+                self.leader.is_none_or(|leader| leader == from),
+                "a term has one leader, and it is another"
+            );
+        }
         self.follow(term, Some(from));
         if prev_index > self.log.len() {
             return (false, self.log.len());
@@ -376,18 +420,20 @@ impl<C: Clone> Raft<C> {
             return (false, prev_index - 1);
         }
         let end = prev_index + entries.len();
+        let committed = self.commit;
         for (index, entry) in (prev_index..).zip(entries) {
             match self.log.get(index) {
                 Some(known) if known.term == entry.term => {}
                 _ => {
-                    self.log.truncate(index);
-                    self.unwritten_from = self.unwritten_from.min(index);
-                    self.synced = self.synced.min(index);
-                    self.log.push(entry);
+                    self.cut(index);
+                    self.append(entry);
                 }
             }
         }
         self.commit = self.commit.max(commit.min(end));
+        assert!(end <= self.log.len(), "what was acknowledged is in the log");
+        assert!(self.commit >= committed, "what is committed stays");
+        assert!(self.commit <= self.log.len(), "only what is in the log is committed");
         (true, end)
     }
 
@@ -399,12 +445,15 @@ impl<C: Clone> Raft<C> {
             return;
         }
         let last = self.log.len();
+        assert!(round <= self.round, "only a round that was begun is answered");
+        assert!(!success || index <= last, "nobody has more of a term than its leader");
         let peer = &mut self.peers[from];
         peer.active = true;
         peer.round = peer.round.max(round);
         if success {
             peer.matched = peer.matched.max(index);
             peer.next = peer.next.max(index + 1);
+            assert!(peer.next > peer.matched, "what is known to be there is not sent again");
         } else {
             peer.next = (index + 1).clamp(peer.matched + 1, last + 1);
         }
@@ -423,6 +472,11 @@ impl<C: Clone> Raft<C> {
     }
 
     fn send_append(&mut self, to: usize) {
+        assert!(self.role == Role::Leader, "only a leader sends entries");
+        assert!(
+            (1..=self.log.len() + 1).contains(&self.peers[to].next),
+            "what comes next for a member is in the log"
+        );
         let prev_index = self.peers[to].next - 1;
         let prev_term = if prev_index == 0 { 0 } else { self.log[prev_index - 1].term };
         let entries = self.log[prev_index..].to_vec();
@@ -432,11 +486,13 @@ impl<C: Clone> Raft<C> {
     }
 
     fn advance_commit(&mut self) {
+        assert!(self.role == Role::Leader, "only a leader commits by counting");
         let own = self.synced.min(self.log.len());
         let mut matched: Vec<usize> = self.peers.iter().map(|peer| peer.matched).collect();
         matched[self.id] = own;
         matched.sort_unstable();
         let index = matched[self.peers.len() - self.majority()];
+        assert!(index <= self.log.len(), "a majority has no more than its leader");
         if index > self.commit && self.log[index - 1].term == self.term {
             self.commit = index;
             self.broadcast();
@@ -444,9 +500,11 @@ impl<C: Clone> Raft<C> {
     }
 
     fn lead_read(&mut self, id: u64, origin: usize) {
+        assert!(self.role == Role::Leader, "only a leader confirms reads");
         self.round += 1;
         // A new leader knows what is committed only once its own first entry is.
         let index = self.commit.max(self.term_start);
+        assert!(index <= self.log.len(), "a read waits for what is in the log");
         self.reads.push(Read { id, origin, index, round: self.round });
         self.broadcast();
         self.answer_reads();

@@ -206,6 +206,12 @@ impl<C: Clone + Debug + 'static> Replica<C> {
             self.node.sleep_until(self.node.now() + self.timing.sync_ns).await;
             let synced = {
                 let mut kept = self.stable.0.borrow_mut();
+                assert!(term >= kept.term, "a term never goes back on disk");
+                assert!(
+                    term > kept.term || kept.vote.is_none() || kept.vote == vote,
+                    "one vote a term, whatever was restarted"
+                );
+                assert!(from <= kept.log.len(), "a log on disk has no gap");
                 kept.term = term;
                 kept.vote = vote;
                 kept.log.truncate(from);
@@ -225,9 +231,11 @@ impl<C: Clone + Debug + 'static> Replica<C> {
     }
 
     fn apply(&self, apply: &mut impl FnMut(Place, &C)) {
+        assert!(self.applied.get() <= self.raft.borrow().commit(), "only what is committed was applied");
         while self.applied.get() < self.raft.borrow().commit() {
             let index = self.applied.get() + 1;
             let entry = self.raft.borrow().entry(index).clone();
+            assert!(entry.term <= self.raft.borrow().term(), "no entry is of a term yet to come");
             if let Some(command) = entry.command {
                 apply(Place { term: entry.term, index }, &command);
             }

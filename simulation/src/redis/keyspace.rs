@@ -86,16 +86,15 @@ impl Keyspace {
         let due = |entry: &Entry| entry.expires.is_some_and(|when| now > when);
         let keys: Vec<_> =
             self.entries.iter().filter(|(_, entry)| due(entry)).map(|(key, _)| key.clone()).collect();
-        keys.iter().for_each(|key| {
-            self.remove(key);
-        });
+        keys.iter().for_each(|key| assert!(self.remove(key), "what expired was there"));
+        debug_assert!(!self.entries.values().any(due), "nothing that expired is left");
         keys.len()
     }
 
     fn live(&mut self, key: &str) -> Option<&Entry> {
         let expired = self.entries.get(key)?.expires.is_some_and(|when| self.now > when);
         if expired {
-            self.remove(key);
+            assert!(self.remove(key), "what expired was there");
         }
         self.entries.get(key)
     }
@@ -109,6 +108,7 @@ impl Keyspace {
     }
 
     fn put(&mut self, key: &str, value: String, expires: Option<i64>) {
+        assert!(expires.is_none_or(|when| when >= self.now), "what is put lives at least now");
         self.changes.push(Change { key: key.to_owned(), now: Some((value.clone(), expires)) });
         self.entries.insert(key.to_owned(), Entry { value, expires });
     }

@@ -2,16 +2,19 @@
 //! primary with replicas and sentinels.
 
 mod client;
+mod kept;
 mod keyspace;
+mod options;
 mod readonly;
 mod replicated;
-mod replication;
 pub mod sentinel;
 mod server;
 mod stream;
 mod words;
 
 pub use client::RedisClient;
+pub use kept::Kept;
 pub use keyspace::{Change, Keyspace};
-pub use replicated::{Kept, Options, Replicated};
+pub use options::Options;
+pub use replicated::Replicated;
 pub use server::{PORT, Persistence, start};

@@ -50,6 +50,8 @@ impl Stream {
         if self.backlog.len() > BACKLOG_MAX {
             self.backlog.pop_front();
         }
+        assert!(self.backlog.len() <= BACKLOG_MAX, "the backlog has its bound");
+        assert!(self.backlog.len() as u64 <= self.offset, "no more is kept than there was");
     }
 
     /// Everything after `offset`; `None` when it is no longer, or not yet, there.
@@ -67,6 +69,10 @@ impl Stream {
 
     /// From here on it is a history of its own.
     pub(super) fn fork(&mut self, id: u64) {
+        assert!(
+            self.older.is_none_or(|(_, end)| end <= self.offset),
+            "a history begins where the older one ends"
+        );
         self.older = Some((self.id, self.offset));
         self.id = id;
     }

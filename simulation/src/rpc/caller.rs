@@ -14,9 +14,9 @@ use workloads::error::{OpError, OpResult};
 
 use super::{Ask, Say, within};
 use crate::{
+    kernel::waker::Waiter,
     net::{Connection, Port},
     node::{Node, NodeId},
-    waker::Waiter,
 };
 
 /// The client's end. After an indeterminate outcome it is finished: later calls fail unsent.
@@ -130,6 +130,10 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
 
     fn listen(&self) -> u64 {
         let id = self.next.replace(self.next.get() + 1);
+        debug_assert!(
+            self.waiting.borrow().iter().all(|waiting| waiting.id != id),
+            "requests have numbers of their own"
+        );
         self.waiting.borrow_mut().push(Waiting { id, reader: self.spare.take(), replies: VecDeque::new() });
         id
     }
@@ -142,8 +146,13 @@ impl<Q: Debug + 'static, R: Debug + 'static> Caller<Q, R> {
         }
         while self.finished.get().is_none() {
             match self.connection.reader.poll_recv(context) {
-                Poll::Ready(Ok(Say(of, reply))) if of == id => return Poll::Ready(Ok(reply)),
-                Poll::Ready(Ok(Say(of, reply))) => deliver(&mut waiting, of, reply),
+                Poll::Ready(Ok(Say(of, reply))) => {
+                    assert!(of < self.next.get(), "only a request that was made is answered");
+                    if of == id {
+                        return Poll::Ready(Ok(reply));
+                    }
+                    deliver(&mut waiting, of, reply);
+                }
                 Poll::Ready(Err(_)) => {
                     finish(&self.finished, &mut waiting, "connection closed by the server")
                 }

@@ -95,6 +95,7 @@ impl Server {
         let apply = {
             let (node, state, tick_ns) = (node.clone(), state.clone(), options.tick_ms * 1_000_000);
             move |place: Place, change: &Change| {
+                assert!(place.index >> 32 == 0, "a term has fewer than 2^32 transactions");
                 let zxid = (place.term << 32) as i64 | place.index as i64;
                 let outcome = state.tree.borrow_mut().apply(zxid, change);
                 // Opening and attaching reach the leader's tracker at once; other requests with whom followers have heard.

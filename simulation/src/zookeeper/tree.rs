@@ -96,12 +96,34 @@ fn name_of(path: &str) -> &str {
 impl Tree {
     /// Applies one change; the events it triggers are there to be taken.
     pub(super) fn apply(&mut self, zxid: i64, change: &Change) -> Outcome {
+        assert!(zxid > self.zxid, "transactions come in order, each once");
         self.zxid = zxid;
+        let outcome = self.change(change);
+        debug_assert!(
+            self.sessions_own_their_nodes(),
+            "each ephemeral node is listed by its session, and no other"
+        );
+        outcome
+    }
+
+    fn sessions_own_their_nodes(&self) -> bool {
+        let owner = |path: &String| self.nodes.get(path).map(|node| node.stat.ephemeral_owner);
+        let owns =
+            |(id, session): (&i64, &Session)| session.ephemerals.iter().all(|path| owner(path) == Some(*id));
+        let is_owned = |(path, node): (&String, &Node)| match node.stat.ephemeral_owner {
+            0 => true,
+            owner => self.sessions.get(&owner).is_some_and(|session| session.ephemerals.contains(path)),
+        };
+        self.sessions.iter().all(owns) && self.nodes.iter().all(is_owned)
+    }
+
+    fn change(&mut self, change: &Change) -> Outcome {
         let Change { session, link, op } = change;
         match op {
             Op::Open { timeout_ms } => {
+                // A proposal that the network doubled comes twice, the second time to a session that owns nodes already.
                 let new = Session { timeout_ms: *timeout_ms, link: *link, ephemerals: BTreeSet::new() };
-                self.sessions.insert(*session, new);
+                self.sessions.entry(*session).or_insert(new);
                 return Ok(Done::Session { timeout_ms: *timeout_ms });
             }
             Op::Close if *link == 0 => return Ok(self.close(*session)),
@@ -162,9 +184,10 @@ impl Tree {
         parent.created += 1;
         let ephemeral_owner = if mode == CreateMode::Persistent { 0 } else { session };
         let stat = Stat { czxid: zxid, mzxid: zxid, version: 0, ephemeral_owner };
-        self.nodes.insert(path.clone(), Node { data: data.to_vec(), stat, ..Node::default() });
+        let before = self.nodes.insert(path.clone(), Node { data: data.to_vec(), stat, ..Node::default() });
+        assert!(before.is_none(), "a node that is there is its parent's child");
         if let (true, Some(owner)) = (ephemeral_owner != 0, self.sessions.get_mut(&session)) {
-            owner.ephemerals.insert(path.clone());
+            assert!(owner.ephemerals.insert(path.clone()), "a session owns a node once");
         }
         self.events.push(ZkEvent::Created(path.clone()));
         self.events.push(ZkEvent::ChildrenChanged(parent_path));
@@ -177,6 +200,8 @@ impl Tree {
         if version != -1 && version != node.stat.version {
             return Err(code::BAD_VERSION);
         }
+        assert!(node.stat.czxid <= node.stat.mzxid, "a node is changed after it was created");
+        assert!(node.stat.mzxid < zxid, "a node's changes have zxids that increase");
         node.data = data.to_vec();
         node.stat.version += 1;
         node.stat.mzxid = zxid;
@@ -202,12 +227,16 @@ impl Tree {
 
     fn remove(&mut self, path: &str) {
         let Some(node) = self.nodes.remove(path) else { return };
+        assert!(node.children.is_empty(), "a node goes after its children");
+        assert!(node.stat.czxid < self.zxid, "what is deleted was there before");
         if let Some(owner) = self.sessions.get_mut(&node.stat.ephemeral_owner) {
-            owner.ephemerals.remove(path);
+            assert!(owner.ephemerals.remove(path), "a session lists the nodes that it owns");
         }
         let parent = parent_of(path).to_owned();
-        if let Some(parent) = self.nodes.get_mut(&parent) {
-            parent.children.remove(name_of(path));
+        let above = self.nodes.get_mut(&parent);
+        assert!(above.is_some(), "a node's parent is there");
+        if let Some(above) = above {
+            assert!(above.children.remove(name_of(path)), "a node is its parent's child");
         }
         self.events.push(ZkEvent::Deleted(path.to_owned()));
         self.events.push(ZkEvent::ChildrenChanged(parent));
@@ -217,6 +246,8 @@ impl Tree {
     fn close(&mut self, session: i64) -> Done {
         if let Some(ended) = self.sessions.remove(&session) {
             for path in &ended.ephemerals {
+                let owner = self.nodes.get(path).map(|node| node.stat.ephemeral_owner);
+                assert!(owner == Some(session), "a session ends with nodes of its own");
                 self.remove(path);
             }
         }
@@ -276,6 +307,15 @@ mod tests {
         assert_eq!((tree.exists("/a"), tree.exists("/b").is_some()), (None, true));
         assert_eq!(tree.take_events(), [ZkEvent::Deleted("/a".into()), ZkEvent::ChildrenChanged("/".into())]);
         assert_eq!(apply(&mut tree, Op::Sync), Err(code::SESSION_EXPIRED));
+    }
+
+    #[test]
+    fn a_session_that_is_opened_twice_keeps_its_nodes() {
+        let mut tree = tree();
+        apply(&mut tree, create("/a", CreateMode::Ephemeral)).unwrap();
+        apply(&mut tree, Op::Open { timeout_ms: 1000 }).unwrap();
+        tree.apply(9, &Change { session: 7, link: 0, op: Op::Close }).unwrap();
+        assert_eq!(tree.exists("/a"), None);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 
-use history::Reacquire;
+use history::{Reacquire, suggest::closest};
 use serde::Serialize;
 
 use super::{Context, Instance, broken, etcd, redis, renamed, zookeeper};
-use crate::workload::{Rates, Workload};
+use crate::rates::{Rates, Workload};
 
 /// Number of clients where the recipe does not ask for another.
 pub const CLIENTS: u32 = 5;
@@ -152,7 +152,7 @@ pub fn all() -> impl Iterator<Item = &'static RecipeInfo> {
 pub fn find(name: &str) -> Result<&'static RecipeInfo, BadRecipe> {
     let unknown = || match renamed::name_now(name) {
         Some(now) => BadRecipe::Renamed { name: name.into(), now },
-        None => BadRecipe::Unknown { name: name.into(), similar: similar(name, all().map(|info| info.name)) },
+        None => BadRecipe::Unknown { name: name.into(), similar: closest(name, all().map(|info| info.name)) },
     };
     all().find(|info| info.name == name).ok_or_else(unknown)
 }
@@ -189,7 +189,7 @@ impl RecipeInfo {
             self.settings.iter().map(|setting| (setting.name.to_string(), setting.default)).collect();
         for (key, value) in given {
             let Some(setting) = self.settings.iter().find(|setting| setting.name == key) else {
-                let similar = similar(key, self.settings.iter().map(|setting| setting.name));
+                let similar = closest(key, self.settings.iter().map(|setting| setting.name));
                 return Err(BadRecipe::UnknownSetting { recipe: self.name, key: key.clone(), similar });
             };
             settings.insert(key.clone(), setting.number(self.name, value)?);
@@ -204,18 +204,6 @@ impl SettingInfo {
         let number = value.parse().ok().filter(|number| (least..=most).contains(number));
         number.ok_or_else(|| BadRecipe::BadValue { recipe, key, least, most, value: value.into() })
     }
-}
-
-/// Bytes of what may be a name misspelt; likening longer texts takes for ever.
-const NAME_MAX: usize = 100;
-
-fn similar(name: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    if name.len() > NAME_MAX {
-        return None;
-    }
-    let scored = names.map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
-    let best = scored.max_by(|left, right| left.0.total_cmp(&right.0))?;
-    (best.0 > 0.75).then_some(best.1)
 }
 
 #[cfg(test)]

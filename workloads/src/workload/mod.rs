@@ -12,6 +12,7 @@ mod resource;
 mod rounds;
 mod worker;
 
+pub use crate::rates::{BadRates, Rates, Workload};
 pub use client::run_client;
-pub use config::{BadConfig, ClientConfig, Rates, Workload};
+pub use config::{BadConfig, ClientConfig};
 pub use control::{Control, EventSink, Kept, Phase};

@@ -10,6 +10,7 @@ impl<const WORDS: usize> Bits<WORDS> {
 
     #[inline]
     pub fn with(mut self, number: u32) -> Self {
+        debug_assert!((number as usize) < Self::MAX, "a set has room for its numbers");
         self.0[number as usize / 64] |= 1 << (number % 64);
         self
     }

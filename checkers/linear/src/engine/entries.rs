@@ -20,6 +20,7 @@ impl<'g> Entries<'g> {
     }
 
     pub fn get(&self, entry: u32) -> &[u64] {
+        debug_assert!(entry < self.len, "only a row that was added is looked at");
         let start = self.start(entry);
         &self.chunks[entry as usize >> CHUNK_BITS][start..start + self.stride]
     }
@@ -44,6 +45,7 @@ impl<'g> Entries<'g> {
             self.reserved_bytes += words * 8;
             self.chunks.push(Vec::with_capacity(words));
         }
+        debug_assert!(row.len() + 1 == self.stride, "rows are of one length");
         let chunk = self.chunks.last_mut().expect("a chunk was just made sure of");
         chunk.extend_from_slice(row);
         chunk.push(last);

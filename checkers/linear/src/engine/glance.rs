@@ -79,7 +79,8 @@ impl<M: Model> Walk<'_, M> {
             self.spare.push(index);
         } else if !self.model.observes(&op.input, op.output()) {
             self.pending.push(index);
-        } else if self.step(&self.state, index).is_some() {
+        } else if let Some(next) = self.step(&self.state, index) {
+            debug_assert!(next == self.state, "what only observes changes no state in which it is possible");
             self.order.push(self.part[index as usize]);
         } else {
             self.pending.push(index | OBSERVES);

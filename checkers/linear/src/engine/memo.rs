@@ -36,6 +36,14 @@ impl<'g> Memo<'g> {
 
     /// `config` is `[event and state, mask words…, used words…]`.
     pub fn insert(&mut self, config: &[u64]) -> Seen {
+        debug_assert!(
+            config.len() == 1 + self.mask_words + self.guards.len(),
+            "a configuration has all its words"
+        );
+        debug_assert!(
+            config[1 + self.mask_words..].iter().zip(&self.guards).all(|(used, guards)| used & guards == 0),
+            "the bits above the counts are zero"
+        );
         let key = &config[..1 + self.mask_words];
         let is_same = |entry| self.entries.get(entry)[..key.len()] == *key;
         match self.slots.place(hash(key), is_same) {

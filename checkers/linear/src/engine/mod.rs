@@ -4,13 +4,12 @@
 //! linearizability* (2017); what it leaves out is listed in `search.rs`. Parts of a history that the model can judge
 //! apart take turns with growing budgets, so that a hard one does not hide a cheap refutation.
 
-mod answer;
 mod bits;
-mod choices;
 mod entries;
 mod glance;
 mod layout;
 mod memo;
+mod order;
 mod plan;
 mod pool;
 mod search;
@@ -23,7 +22,7 @@ mod timeline;
 mod way;
 mod window;
 
-pub use answer::{Answer, Configuration, Refutation, Shortfall, Witness};
+pub use crate::answer::{Answer, Configuration, Refutation, Shortfall, Witness};
 
 pub(crate) use pool::run as check_parts;
 use search::{Progress, Search};
@@ -52,7 +51,12 @@ pub(crate) fn attempt<M: Model>(
     let mut search = Search::new(model, ops, &part, &events(model, ops, &part), guard);
     search.look_ahead_at_once();
     let found = match search.run(nodes, u32::MAX) {
-        Progress::Valid => Some(Ok(search.linearization().to_vec())),
+        Progress::Valid => {
+            let order = search.linearization();
+            debug_assert!(order::is_permitted(model, ops, order), "an order that was found is one");
+            debug_assert!(order::is_whole::<M>(ops, &part, order), "an order has all that happened");
+            Some(Ok(order.to_vec()))
+        }
         Progress::Invalid => Some(Err(search.plan().op_at(search.deepest()))),
         Progress::Paused | Progress::Ended => None,
     };
@@ -71,5 +75,9 @@ pub(crate) fn longest<M: Model>(
 ) -> Vec<u32> {
     let mut search = Search::new(model, ops, part, &events(model, ops, part), guard);
     search.run(nodes, placed);
+    debug_assert!(
+        order::is_permitted(model, ops, search.linearization()),
+        "so far as it goes, an order is one"
+    );
     search.linearization().to_vec()
 }

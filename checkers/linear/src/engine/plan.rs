@@ -76,11 +76,16 @@ pub(super) struct Field {
 
 impl Field {
     pub fn get(self, words: &[u64]) -> usize {
+        debug_assert!(self.shift + self.bits < u64::BITS, "a field and the bit above it lie in one word");
         (words[self.word] >> self.shift & ((1 << self.bits) - 1)) as usize
     }
 
     pub fn increment(self, words: &mut [u64]) {
         words[self.word] += 1 << self.shift;
+        debug_assert!(
+            words[self.word] >> (self.shift + self.bits) & 1 == 0,
+            "the bit above a field stays zero"
+        );
     }
 }
 
@@ -98,7 +103,20 @@ impl<'a, M: Model> Plan<'a, M> {
         };
         plan.lay_out(model, part, events);
         plan.pack();
+        assert!(plan.returns.len() <= plan.calls.len(), "what returns was invoked");
+        debug_assert!(plan.is_sound(), "every call has its slot, and its class");
         plan
+    }
+
+    fn is_sound(&self) -> bool {
+        let is_placed = |call: &Calling| match call.place {
+            Place::Required { slot, deadline } => {
+                (slot as usize) < self.mask_words * 64 && (deadline as usize) < self.returns.len()
+            }
+            Place::Optional { spare } => self.spares[spare as usize].ops.contains(&call.op),
+        };
+        self.calls.iter().all(|call| is_placed(call) && (call.class as usize) < self.classes.len())
+            && self.returns.is_sorted_by_key(|returning| returning.calls_before)
     }
 
     fn lay_out(&mut self, model: &M, part: &[u32], events: &EventsOf) {
@@ -111,6 +129,7 @@ impl<'a, M: Model> Plan<'a, M> {
             let op = part[(event & !RETURN) as usize];
             if event & RETURN != 0 {
                 let call = called[(event & !RETURN) as usize];
+                assert!(call != u32::MAX, "what returns was invoked");
                 let deadline = self.returns.len() as u32;
                 if let Place::Required { slot, deadline: unset } = &mut self.calls[call as usize].place {
                     *unset = deadline;
@@ -151,6 +170,7 @@ impl<'a, M: Model> Plan<'a, M> {
             if shift + bits + 1 > 64 {
                 (word, shift) = (word + 1, 0);
             }
+            assert!(spare.ops.len() >> bits == 0, "a field has room for its count");
             spare.field = Field { word, shift, bits };
             shift += bits + 1;
         }

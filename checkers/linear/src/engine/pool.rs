@@ -3,13 +3,14 @@
 use std::{collections::VecDeque, sync::Mutex};
 
 use crate::{
+    answer::{Answer, Configuration, Refutation, Shortfall, Witness},
     limits::{Guard, Limit},
     model::{Model, OpOf},
 };
 
 use super::{
-    answer::{Answer, Configuration, Refutation, Shortfall, Witness},
     glance::{Glance, glance},
+    order,
     search::{Progress, Search},
     serial::{self, Serial},
     timeline::events,
@@ -167,12 +168,27 @@ impl<'a, 'g, M: Model> Pool<'a, 'g, M> {
     }
 
     fn valid(&self, part: usize, linearization: Vec<u32>) {
+        debug_assert!(
+            order::is_permitted(self.model, self.ops, &linearization),
+            "an order that was found respects real time, and the model permits it"
+        );
+        debug_assert!(
+            order::is_whole::<M>(self.ops, &self.parts[part], &linearization),
+            "an order has all that happened"
+        );
         let mut board = self.board();
+        assert!(board.linearizations[part].is_empty(), "a part is judged once");
         board.valid += 1;
+        assert!(board.valid as usize <= self.parts.len(), "no more parts are valid than there are");
         board.linearizations[part] = linearization;
     }
 
     fn invalid(&self, part: usize, refutation: Refutation) {
+        assert!(refutation.placed < refutation.of, "what is refuted is an operation of the part");
+        debug_assert!(
+            self.parts[part].contains(&refutation.op),
+            "what is refuted is an operation of the part"
+        );
         let mut board = self.board();
         if board.refutation.as_ref().is_none_or(|(first, _)| part < *first) {
             board.refutation = Some((part, refutation));

@@ -4,15 +4,12 @@
 //! Determinate operations are numbered in order of return, indeterminate ones after them by class. The next return of a configuration is then that of its first operation that was not taken.
 
 use crate::{
+    answer::{Configuration, Refutation},
     model::{Lookahead, Model, OpOf, Outlook},
     op::Op,
 };
 
-use super::{
-    answer::{Configuration, Refutation},
-    bits::Bits,
-    layout::Layout,
-};
+use super::{bits::Bits, layout::Layout};
 
 /// Configurations.
 const NODES_MAX: usize = 2048;

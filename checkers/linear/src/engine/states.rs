@@ -75,6 +75,7 @@ impl<'a, M: Model> States<'a, M> {
     }
 
     fn add(&mut self, state: M::State) -> u32 {
+        assert!(self.states.len() < UNKNOWN as usize, "a state's number says nothing else");
         let number = self.states.len() as u32;
         self.bytes += self.model.state_bytes(&state);
         self.states.push(state);
@@ -96,6 +97,8 @@ impl<'a, M: Model> States<'a, M> {
 
     /// The state after an operation of `class`, or [`ILLEGAL`].
     pub fn next(&mut self, state: u32, class: u32, classes: &[Class], ops: &[OpOf<M>]) -> u32 {
+        debug_assert!((state as usize) < self.states.len(), "only a state that is known is gone on from");
+        debug_assert!((class as usize) < self.classes, "only a class that is known is gone on with");
         if self.cache.is_empty() {
             let at = state as usize * self.classes + class as usize;
             if self.dense[at] == UNKNOWN {
@@ -128,6 +131,7 @@ impl<'a, M: Model> States<'a, M> {
 
     /// Bytes of the states that are new since [`States::look`].
     pub fn grown_bytes(&self) -> usize {
+        debug_assert!(self.bytes >= self.looked_bytes, "states only grow in number");
         self.bytes - self.looked_bytes
     }
 

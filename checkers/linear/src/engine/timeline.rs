@@ -62,5 +62,6 @@ fn merged(calls: &[(u64, u32)], returns: &[(u64, u32)]) -> Vec<(u64, u32)> {
         }
         events.push(returning);
     }
+    debug_assert!(events.is_sorted_by_key(|&(time, _)| time), "events are in order of time");
     events
 }

@@ -36,7 +36,9 @@ impl Window {
 
     /// Passes the return at the current event, and the invocations up to the next.
     pub fn advance<M: Model>(&mut self, plan: &Plan<'_, M>) {
-        self.vacate(plan.returns[self.event as usize].slot as usize);
+        let returning = &plan.returns[self.event as usize];
+        debug_assert!(self.pending[returning.slot as usize] == returning.call, "what returns is under way");
+        self.vacate(returning.slot as usize);
         let from = plan.calls_before(self.event);
         self.event += 1;
         self.enter(plan, from..plan.calls_before(self.event));
@@ -44,13 +46,17 @@ impl Window {
 
     /// Undoes [`Window::advance`] back to `event`.
     pub fn retreat<M: Model>(&mut self, plan: &Plan<'_, M>, event: u32) {
+        debug_assert!(event <= self.event, "the window moves back to where it was");
         while self.event > event {
             let before = plan.calls_before(self.event);
             self.event -= 1;
             for call in plan.calls_before(self.event)..before {
                 match plan.calls[call].place {
                     Place::Required { slot, .. } => self.vacate(slot as usize),
-                    Place::Optional { spare } => self.invoked[spare as usize] -= 1,
+                    Place::Optional { spare } => {
+                        debug_assert!(self.invoked[spare as usize] > 0, "what is undone was invoked");
+                        self.invoked[spare as usize] -= 1;
+                    }
                 }
             }
             let returning = &plan.returns[self.event as usize];
@@ -74,12 +80,19 @@ impl Window {
         for call in calls {
             match plan.calls[call].place {
                 Place::Required { slot, .. } => self.occupy(plan, slot as usize, call as u32),
-                Place::Optional { spare } => self.invoked[spare as usize] += 1,
+                Place::Optional { spare } => {
+                    self.invoked[spare as usize] += 1;
+                    debug_assert!(
+                        self.invoked[spare as usize] as usize <= plan.spares[spare as usize].ops.len(),
+                        "no more are invoked than there are"
+                    );
+                }
             }
         }
     }
 
     fn occupy<M: Model>(&mut self, plan: &Plan<'_, M>, slot: usize, call: u32) {
+        debug_assert!(self.pending[slot] == EMPTY, "a slot holds one call at a time");
         self.pending[slot] = call;
         self.occupied[slot / 64] |= 1 << (slot % 64);
         if plan.classes[plan.calls[call as usize].class as usize].observes {
@@ -88,6 +101,7 @@ impl Window {
     }
 
     fn vacate(&mut self, slot: usize) {
+        debug_assert!(self.pending[slot] != EMPTY, "a slot that is left was taken");
         self.pending[slot] = EMPTY;
         self.occupied[slot / 64] &= !(1 << (slot % 64));
         self.observing[slot / 64] &= !(1 << (slot % 64));

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    engine::Answer,
+    answer::Answer,
     model::{Lookahead, Model, OpOf, Placed, Timeline},
     op::Op,
 };

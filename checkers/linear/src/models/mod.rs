@@ -1,4 +1,7 @@
 //! Models of coordination services and data types.
+//!
+//! In a model's folder, `special` is its checker without a search, however much is indeterminate; `origin` finds what
+//! nobody can have written.
 
 pub mod counter;
 pub mod keyed;

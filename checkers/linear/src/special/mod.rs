@@ -1,18 +1,9 @@
-//! Checkers for one kind of history each, without a search: the first choice for locks, leases and elections.
+//! Sweeps that stand on no model: what the checks of runs ask, and what the special checkers of models share.
 //!
-//! Each judges the histories it is exact for and leaves the others, with `None`, to [`crate::engine`]; some, named for
-//! what they see, only refute. Where two events have the same time, an invocation comes before a return.
+//! A model's special checker, [`shortcut`](crate::model::Model::shortcut), judges the histories that it is exact for and
+//! leaves the others, with `None`, to [`crate::engine`]; some, named for what they see, only refute. Where two events have
+//! the same time, an invocation comes before a return.
 
-pub mod anonymous;
 pub mod belief;
-pub mod counter;
 pub mod fencing;
-pub mod lease;
-pub mod lock;
-pub mod origin;
-pub mod queue;
-pub mod register;
-pub mod semaphore;
-pub mod set;
-mod sweep;
-pub mod text;
+pub(crate) mod sweep;

@@ -1,19 +1,19 @@
 //! What sweeps over a history share.
 
 use crate::{
-    engine::{Answer, Refutation, Witness},
+    answer::{Answer, Refutation, Witness},
     op::Op,
 };
 
 /// A point in the sweep.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Edge {
+pub(crate) enum Edge {
     Call,
     Return,
 }
 
 /// Invocations and returns in order of time, with positions in the history.
-pub(super) fn edges<I, O>(ops: &[Op<I, O>]) -> Vec<(u64, Edge, u32)> {
+pub(crate) fn edges<I, O>(ops: &[Op<I, O>]) -> Vec<(u64, Edge, u32)> {
     let mut edges = Vec::with_capacity(ops.len() * 2);
     // Invocations are mostly in order already, and returns nearly so.
     edges.extend((0..).zip(ops).map(|(position, op)| (op.call, Edge::Call, position)));
@@ -28,18 +28,34 @@ pub(super) fn edges<I, O>(ops: &[Op<I, O>]) -> Vec<(u64, Edge, u32)> {
 /// So many operations are compared with each other, without a table.
 const FEW: usize = 16;
 
-pub(super) fn valid() -> Answer {
+pub(crate) fn valid() -> Answer {
     Answer::Valid(Witness::default())
 }
 
 /// A refutation with some of the operations that it rests on.
-pub(super) fn refuted(op: u32, with: impl IntoIterator<Item = u32>, reason: &str) -> Answer {
+pub(crate) fn refuted(op: u32, with: impl IntoIterator<Item = u32>, reason: &str) -> Answer {
     Answer::Invalid(Box::new(refutation(op, with, reason)))
 }
 
 /// A refutation that rests on nothing but `op` and `with`; see [`Refutation::suffices`].
-pub(super) fn proved(op: u32, with: impl IntoIterator<Item = u32>, reason: &str) -> Answer {
+pub(crate) fn proved(op: u32, with: impl IntoIterator<Item = u32>, reason: &str) -> Answer {
     Answer::Invalid(Box::new(Refutation { suffices: true, ..refutation(op, with, reason) }))
+}
+
+/// Refutes an operation that was over before the first that may have written its value, if any, was invoked.
+pub(crate) fn late(
+    op: u32,
+    deadline: u64,
+    first: Option<(u64, u32)>,
+    reason: impl Fn() -> String,
+) -> Option<Answer> {
+    match first {
+        None => Some(proved(op, [], &reason())),
+        Some((call, write)) if call > deadline => {
+            Some(proved(op, [write], &format!("{} before it was over", reason())))
+        }
+        Some(_) => None,
+    }
 }
 
 fn refutation(op: u32, with: impl IntoIterator<Item = u32>, reason: &str) -> Refutation {

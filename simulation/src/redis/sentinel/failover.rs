@@ -39,6 +39,7 @@ impl State {
         let rested = self.last_failover.is_none_or(|last| now - last >= pause);
         if self.failover.is_none() && rested && self.agreed_down(now) {
             self.kept.epoch += 1;
+            assert!(self.kept.config_epoch < self.kept.epoch, "an election has an epoch of its own");
             self.last_failover = Some(now + desync);
             self.failover =
                 Some(Failover { epoch: self.kept.epoch, began: now + desync, step: Step::Election });
@@ -62,6 +63,7 @@ impl State {
         self.kept.epoch = self.kept.epoch.max(epoch);
         let voted = self.kept.vote.map_or(0, |vote| vote.epoch);
         if voted < epoch && self.kept.epoch <= epoch {
+            assert!(self.kept.epoch == epoch, "one vote an epoch, in the epoch that was asked for");
             self.kept.vote = Some(Vote { leader, epoch: self.kept.epoch });
             if leader != self.me {
                 self.last_failover = Some(now + desync);
@@ -120,6 +122,7 @@ impl State {
         let Some(Failover { epoch, step, .. }) = &mut self.failover else { return };
         let Step::Promotion { chosen, .. } = *step else { return };
         if chosen == from && info.copies.is_none() {
+            assert!(chosen != self.kept.primary, "another than the primary was promoted");
             *step = Step::Others { instead_of: self.kept.primary, since: now };
             self.kept.config_epoch = *epoch;
             self.kept.primary = chosen;

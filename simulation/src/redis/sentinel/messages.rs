@@ -1,6 +1,6 @@
 //! What sentinels ask servers and tell each other.
 
-use super::{Epoch, Member};
+use super::{Epoch, Member, Vote};
 
 /// To a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,11 +44,4 @@ pub(in crate::redis) enum Said {
         down: bool,
         vote: Option<Vote>,
     },
-}
-
-/// One vote an epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::redis) struct Vote {
-    pub(in crate::redis) leader: Member,
-    pub(in crate::redis) epoch: Epoch,
 }

@@ -26,14 +26,11 @@ pub use self::{
 };
 use self::{failover::Failover, watched::Watched};
 pub(super) use self::{
-    messages::{Ask, Info, Said, Vote},
+    messages::{Ask, Info, Said},
     service::PORT,
 };
-
-/// Position of a server, and of the sentinel on its node, among the members.
-pub(super) type Member = usize;
-/// Counts elections: the greater is the newer.
-pub(super) type Epoch = u64;
+use super::kept::{Epoch, Member, SentinelKept as Kept, Vote};
+pub use super::options::SentinelOptions as Options;
 
 /// `SENTINEL_PING_PERIOD`, `SENTINEL_ASK_PERIOD`: pings at most this far apart; questions this far.
 const PERIOD_MS: i64 = 1000;
@@ -45,25 +42,6 @@ const HELLO_MS: i64 = 2000;
 pub const TILT_AFTER_MS: i64 = 2000;
 /// `SENTINEL_TILT_PERIOD`: a sentinel that does not trust its clock watches, and does nothing, for so long.
 pub const TILT_MS: i64 = 30_000;
-
-/// The part of a sentinel's configuration that matters here, milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// `down-after-milliseconds`
-    pub down_after_ms: i64,
-    /// `failover-timeout`
-    pub failover_timeout_ms: i64,
-}
-
-/// What a sentinel writes to its configuration file, and syncs, before it acts on it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Kept {
-    epoch: Epoch,
-    /// The epoch in which `primary` was promoted.
-    config_epoch: Epoch,
-    primary: Member,
-    vote: Option<Vote>,
-}
 
 /// What one sentinel knows and wants.
 #[derive(Debug)]
@@ -101,6 +79,7 @@ struct Peer {
 
 impl State {
     pub(super) fn new(me: Member, members: usize, options: Options, kept: Kept, now: i64) -> State {
+        assert!(me < members && kept.primary < members, "a sentinel and its primary are members");
         State {
             me,
             options,
@@ -123,6 +102,10 @@ impl State {
     }
 
     pub(super) fn kept(&self) -> &Kept {
+        let Kept { epoch, primary, config_epoch, vote } = &self.kept;
+        assert!(config_epoch <= epoch, "who was promoted was so in an epoch that came");
+        assert!(vote.is_none_or(|vote| vote.epoch <= *epoch), "nobody votes in an epoch to come");
+        assert!(*primary < self.servers.len(), "the primary is a member");
         &self.kept
     }
 

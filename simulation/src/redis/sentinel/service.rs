@@ -5,7 +5,10 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 use workloads::env::EnvApi;
 
 use super::{
-    super::replicated::{Kept, Replicated, Role},
+    super::{
+        kept::Kept,
+        replicated::{Replicated, Role},
+    },
     Ask, Info, Member, Out, PERIOD_MS, Said, State,
 };
 use crate::{
@@ -83,6 +86,10 @@ impl Sentinel {
     fn send(&self) {
         let mut state = self.state.borrow_mut();
         let out = state.take_out();
+        assert!(
+            self.kept.sentinel.borrow().epoch <= state.kept().epoch,
+            "an epoch never goes back, whatever was restarted"
+        );
         self.kept.sentinel.replace(state.kept().clone());
         for message in out {
             match message {

@@ -1,12 +1,12 @@
 use super::token::{Source, WithToken};
 use crate::{
+    rates::{Rates, Workload},
     recipes::{
         CLIENTS, Instance, Primitive, RecipeInfo, SettingInfo,
         etcd::{self, LeaseLock},
         redis::{self, SetNx},
         zookeeper::{self, QueueLock},
     },
-    workload::{Rates, Workload},
 };
 
 const BASE: RecipeInfo = RecipeInfo {

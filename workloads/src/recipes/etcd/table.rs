@@ -1,7 +1,7 @@
 use super::{lease_lock::LeaseLock, server_lock::ServerLock};
 use crate::{
+    rates::{Rates, Workload},
     recipes::{CLIENTS, Instance, Primitive, RecipeInfo},
-    workload::{Rates, Workload},
 };
 
 /// As `clientv3` and jetcd keep a lease alive: at each third of its time to live.

@@ -1,7 +1,7 @@
 use super::{redlock::Redlock, sentinel::SentinelLock, set_nx::SetNx};
 use crate::{
+    rates::{Rates, Workload},
     recipes::{CLIENTS, Instance, Primitive, RecipeInfo, SettingInfo},
-    workload::{Rates, Workload},
 };
 
 /// A minute, milliseconds.

@@ -1,7 +1,7 @@
 use super::queue_lock::QueueLock;
 use crate::{
+    rates::{Rates, Workload},
     recipes::{CLIENTS, Instance, Primitive, RecipeInfo},
-    workload::{Rates, Workload},
 };
 
 /// The session is pinged by its connection; how long it certainly lives is asked for anew at two thirds.
