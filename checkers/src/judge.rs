@@ -12,7 +12,8 @@ use history::{
 use serde::Serialize;
 
 use super::{
-    check::{CHECKS, Case, Stake},
+    check::{Case, Stake},
+    checks::CHECKS,
     contention,
     context::{CheckContext, PlannedFaults, RecipeTraits},
     findings::unknown,

@@ -6,6 +6,7 @@
 
 mod availability;
 mod check;
+mod checks;
 mod contention;
 mod context;
 mod counts;
@@ -23,7 +24,8 @@ mod table;
 mod token;
 mod words;
 
-pub use check::{CHECKS, Check, rank};
+pub use check::Check;
+pub use checks::{CHECKS, rank};
 pub use context::{CheckContext, PlannedFaults, RecipeTraits};
 pub use counts::OperationCounts;
 pub use judge::{Judged, judge};

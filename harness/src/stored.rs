@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 
 use crate::{
     campaigns,
-    cli::output,
     error::{Error, Result},
     experiment::{
         Experiment, On,
@@ -18,7 +17,7 @@ use crate::{
     help,
     input::{self, Unread},
     recorder::Unwritten,
-    run::{Files, Outcome, expectations, judge_history, judge_unfinished},
+    run::{self, Files, Outcome, expectations, judge_history, judge_unfinished, run_data},
     store::{EXPERIMENT, RunFolder},
 };
 
@@ -69,7 +68,7 @@ fn judged_and_told(folder: &RunFolder) -> Result<(Rejudged, Told)> {
     notes.extend(experiment.renamed.as_ref().map(Renamed::to_string));
     let facts = told.value.get("facts").and_then(Value::as_object).cloned().unwrap_or_default();
     let repeat = repeat(&experiment, folder, &told);
-    let run = output::run_data(&experiment, folder, judged, &outcome.nodes, &facts, &repeat);
+    let run = run_data(&experiment, folder, judged, &outcome.nodes, &facts, &repeat);
     Ok((Rejudged { run, notes, experiment }, told))
 }
 
@@ -180,7 +179,7 @@ pub fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T
 fn repeat(experiment: &Experiment, folder: &RunFolder, told: &Told) -> String {
     let said = told.text("repeat");
     let now = experiment.renamed.as_ref().zip(said).and_then(|(renamed, said)| renamed.in_command(said));
-    now.unwrap_or_else(|| output::repeat(experiment, folder))
+    now.unwrap_or_else(|| run::repeat(experiment, folder))
 }
 
 /// A run's history as Jepsen's EDN.

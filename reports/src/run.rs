@@ -2,7 +2,7 @@
 
 use history::{Event, ResourceEntry, holds::Holds, judgement::Judgement};
 
-use crate::messages::Message;
+use crate::message::Message;
 
 /// Everything a report is made of. All of it has been judged already.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use reports::messages::Message;
+use reports::message::Message;
 use serde_json::{Map, Value, json};
 use workloads::env::EnvApi;
 

@@ -13,7 +13,7 @@ use crate::{
     error::{Error, Result, exit},
     experiment::{Experiment, older},
     recorder::Recorder,
-    run::{Files, Outcome, judge_history, write_history},
+    run::{self, Files, Outcome, judge_history, write_history},
     store::{EXPERIMENT, RunFolder},
     stored::{self, RUN, VERDICT},
 };
@@ -67,8 +67,8 @@ pub fn finish(args: &RunArgs, ended: Ended) -> Result<u8> {
     let version = stored::version(&Value::Object(facts.clone()));
     let judged = judge_history(history, &experiment, &outcome, world, version);
     outcome.phases_ms.insert("check".into(), begun.elapsed().as_secs_f64() * 1000.0);
-    let repeat = output::repeat(&experiment, &folder);
-    let mut run = output::run_data(&experiment, &folder, judged, &outcome.nodes, &facts, &repeat);
+    let repeat = run::repeat(&experiment, &folder);
+    let mut run = run::run_data(&experiment, &folder, judged, &outcome.nodes, &facts, &repeat);
     run.judgement.phases_ms = outcome.phases_ms.clone();
     let begun = Instant::now();
     if losses.note(output::write_reports(&folder, &run)).is_none() {
@@ -114,7 +114,7 @@ fn run_json(
         "fencepost": env!("CARGO_PKG_VERSION"),
         "world": world,
         "asked": args.what,
-        "repeat": output::repeat(experiment, folder),
+        "repeat": run::repeat(experiment, folder),
         "experiment": experiment.name,
         "recipe": experiment.recipe.name,
         "system": experiment.system().name,

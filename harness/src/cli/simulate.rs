@@ -2,7 +2,7 @@
 
 use std::{path::Path, rc::Rc};
 
-use reports::messages::Message;
+use reports::message::Message;
 
 use super::{
     RunArgs,

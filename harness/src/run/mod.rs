@@ -2,6 +2,7 @@
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod data;
 mod fault;
 mod files;
 mod held;
@@ -24,6 +25,7 @@ use serde_json::json;
 use workloads::{env::Env, workload::Phase};
 
 pub use self::{
+    data::{repeat, run_data},
     files::{Files, read_resource, write_history},
     held::holds,
     judge::{Judged, expectations, judge_history, stalls},

@@ -10,6 +10,13 @@ use crate::sources::{self, CRATES, Room, Source};
 /// From a module to those beside it that it imports, with a file that does.
 type Arrows = BTreeMap<String, BTreeMap<String, String>>;
 
+/// Still to be broken, by room: what is listed and gone is struck from the list.
+const STANDING: [(&str, &str, usize); 1] = [(
+    "nemesis",
+    "a kind of fault owns its policy, and so knows plans, schedules and verbs, which know kinds by name",
+    6,
+)];
+
 #[test]
 fn no_modules_beside_each_other_import_each_other() {
     let mut found = Vec::new();
@@ -20,6 +27,11 @@ fn no_modules_beside_each_other_import_each_other() {
                 found.push(format!("{}::{}: {circle}", room.name, folder.join("::")));
             }
         }
+    }
+    for (room, why, count) in STANDING {
+        let of_room = |circle: &String| circle.starts_with(&format!("{room}::"));
+        assert_eq!(found.iter().filter(|circle| of_room(circle)).count(), count, "{room}: {why}: {found:#?}");
+        found.retain(|circle| !of_room(circle));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }

@@ -20,7 +20,7 @@ pub use self::{
     report::{Applied, Healed, Report, reported},
 };
 use crate::{
-    evidence::FaultResult,
+    evidence::{Evidence, FaultResult},
     kind::policy::{On, Policy, Shows},
     partition::Cut,
     schedule::ScheduledFault,
@@ -90,24 +90,26 @@ impl Life {
             let on = self.on(verbs, node);
             async move {
                 let others = overlaps.remove(node, on.fault);
-                let outcome = on.fault.kind.policy().heal(&on, &others).await;
-                (node.clone(), outcome.ok_or_else(|| others.iter().map(|other| other.id).collect::<Vec<_>>()))
+                (node.clone(), on.fault.kind.policy().heal(&on, &others).await, others)
             }
         })
         .await;
-        let (mut outcomes, mut left_to) = (Outcomes::new(), Vec::new());
-        for (node, outcome) in tried {
+        let (mut outcomes, mut left_to) = (Outcomes::new(), Evidence::new());
+        for (node, outcome, others) in tried {
             match outcome {
-                Ok(Ok(done)) => drop(self.healed.insert(node, done)),
-                Ok(not_done) => outcomes.push((node, not_done)),
-                Err(others) => left_to.push((node, others)),
+                Some(Ok(done)) => drop(self.healed.insert(node, done)),
+                Some(not_done) => outcomes.push((node, not_done)),
+                None => {
+                    let others: Vec<u32> = others.iter().map(|other| other.id).collect();
+                    left_to.insert(node, json!({ "left_to": others }));
+                }
             }
         }
         let healed = outcomes.is_empty();
         outcomes.extend(self.healed.iter().map(|(node, done)| (node.clone(), Ok(done.clone()))));
         let mut sum = Sum::of(outcomes);
         let result = self.finally(healed, sum.result());
-        sum.evidence.extend(left_to.into_iter().map(|(node, others)| (node, json!({ "left_to": others }))));
+        sum.evidence.extend(left_to);
         if self.policy().shows() != Shows::End {
             // Beside what the start showed, not in its place.
             sum.evidence.values_mut().for_each(|shown| *shown = json!({ "after": shown.take() }));

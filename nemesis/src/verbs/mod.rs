@@ -14,7 +14,7 @@ use crate::partition::Cut;
 
 /// The verbs of a world's nodes.
 ///
-/// Each can be given again, because an answer may be lost, and then answers as if given once. It returns when it is
+/// Each can be given again, because an answer may be lost: what is done already is left as it is. It returns when it is
 /// done, and what it shows is read from the node itself.
 #[async_trait(?Send)]
 pub trait Verbs {

@@ -3,11 +3,10 @@
 use maud::{Markup, html};
 
 use super::{
-    Message,
     axis::Axis,
     window::{Window, choose},
 };
-use crate::{run::RunData, timeline::Timeline, words};
+use crate::{message::Message, run::RunData, timeline::Timeline, words};
 
 const LEFT: f64 = 78.0;
 const COLUMN: f64 = 190.0;

@@ -1,6 +1,6 @@
 //! Which messages are drawn: a run has thousands.
 
-use super::Message;
+use crate::message::Message;
 use crate::{run::RunData, timeline::Timeline, violations::numbered};
 
 /// Messages in one diagram.

@@ -199,4 +199,46 @@ mod tests {
         let missed = set_clock(&node, i64::MAX).expect_err("it cannot be so far off");
         assert!(missed.to_string().contains("instead of"), "{missed}");
     }
+
+    /// A world of two servers.
+    fn two(sim: &Sim) -> (SimWorld, [Node; 2]) {
+        let world = SimWorld::new(sim);
+        let nodes = ["s1", "s2"].map(|name| world.harness.sibling(name));
+        let names = nodes.iter().map(|node| (node.name(), node.clone()));
+        world.inner.borrow_mut().nodes = names.collect();
+        (world, nodes)
+    }
+
+    #[test]
+    fn rules_given_twice_are_in_force_once() {
+        let sim = Sim::new(1);
+        let (world, [node, peer]) = two(&sim);
+        let mended = sim.block_on(async move {
+            let cut = Cut { node: "s1".into(), peers: vec!["s2".into()], direction: Direction::Out };
+            for _ in 0..2 {
+                assert_eq!(world.cut(7, &cut).await.expect("it is cut").shown.rules_for, ["s2"]);
+            }
+            let first = world.mend(7, "s1").await.expect("it is mended").shown;
+            (first, world.mend(7, "s1").await.expect("it is mended").shown)
+        });
+        let (first, second) = mended.expect("nothing waits");
+        assert_eq!(first, second);
+        assert_eq!(first.dropped["s2"], Dropped::default());
+        node.cut(peer.id());
+        assert!(node.mend(peer.id()), "no other cut is left");
+    }
+
+    #[test]
+    fn what_runs_is_not_started_again() {
+        let sim = Sim::new(1);
+        let (world, [node, _]) = two(&sim);
+        let started = sim.block_on(async move {
+            assert!(matches!(world.start("s1", None).await?.shown, Started::Before { pid: 1, .. }));
+            world.kill("s1").await?;
+            assert!(matches!(world.start("s1", None).await?.shown, Started::Anew { new_pid: 2 }));
+            world.start("s1", None).await
+        });
+        let started = started.expect("it ends").expect("it is known").shown;
+        assert!(matches!(started, Started::Before { pid: 2, .. }) && node.starts() == 2);
+    }
 }

@@ -1,5 +1,5 @@
 use history::EventKind;
-use reports::{messages::Message, run::RunData};
+use reports::{message::Message, run::RunData};
 
 use super::MS;
 
