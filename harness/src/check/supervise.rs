@@ -27,6 +27,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 const GRACE: Duration = Duration::from_millis(250);
 /// How much longer an explanation may take than it was given, before it is told to stop, and then to be left behind.
 const LAST_WORDS: Duration = Duration::from_millis(250);
+/// What a search does not count: the program's own pages that it is the first to use, and what the allocator keeps.
+const UNCOUNTED_BYTES: u64 = 8 << 20;
 /// As much as a main thread has.
 const STACK_BYTES: usize = 8 << 20;
 
@@ -138,8 +140,8 @@ impl Explanation {
 
 /// Which limit of the whole was reached.
 fn reached(budget: &Budget) -> Option<Limit> {
-    // A search's own limit goes first; the 3 % are what it does not count.
-    let memory_max = budget.memory_bytes.map(|bytes| bytes + bytes / 32);
+    // A search's own limit goes first.
+    let memory_max = budget.memory_bytes.map(|bytes| bytes + (bytes / 32).max(UNCOUNTED_BYTES));
     if budget.time.is_some_and(|time| budget.start.elapsed() >= time + GRACE) {
         Some(Limit::Time)
     } else if memory_max.is_some_and(|max| resident_bytes().is_some_and(|bytes| bytes > max)) {
