@@ -43,15 +43,18 @@ pub fn alone() -> Option<File> {
 
 /// The binary.
 pub fn fencepost() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
-    command.env("CI", "true").env("NO_COLOR", "1").env_remove("FENCEPOST_STORE").stdin(Stdio::null());
-    command
+    apart(Command::new(env!("CARGO_BIN_EXE_fencepost")))
 }
 
 /// The same, and it ends at a hang-up, though whoever runs the tests ignores them (nohup).
 pub fn hearing_hang_ups() -> Command {
     let mut command = Command::new("env");
     command.arg("--default-signal=HUP").arg(env!("CARGO_BIN_EXE_fencepost"));
+    apart(command)
+}
+
+/// Whatever terminal and settings there are where the tests run.
+fn apart(mut command: Command) -> Command {
     command.env("CI", "true").env("NO_COLOR", "1").env_remove("FENCEPOST_STORE").stdin(Stdio::null());
     command
 }

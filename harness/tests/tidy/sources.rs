@@ -144,8 +144,11 @@ impl Paths {
             syn::UseTree::Group(group) => {
                 group.items.iter().for_each(|item| self.tree(item, before.clone()));
             }
-            syn::UseTree::Name(name) => self.found.push([before, vec![name.ident.to_string()]].concat()),
-            syn::UseTree::Rename(name) => self.found.push([before, vec![name.ident.to_string()]].concat()),
+            syn::UseTree::Name(syn::UseName { ident })
+            | syn::UseTree::Rename(syn::UseRename { ident, .. }) => {
+                before.push(ident.to_string());
+                self.found.push(before);
+            }
             syn::UseTree::Glob(_) => self.found.push(before),
         }
     }

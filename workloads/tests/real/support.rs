@@ -119,7 +119,8 @@ pub fn assert_indeterminate<T: std::fmt::Debug>(outcome: Result<T, OpError>) {
     assert!(matches!(outcome, Err(OpError::Indeterminate(_))), "{outcome:?}");
 }
 
-/// Asks again until it is so: a server may read a new connection before it reads what waits in an old one.
+/// Asks again until it is so: how soon that is depends on the machine, and a server may read a new connection before it
+/// reads what waits in an old one.
 pub async fn eventually(env: &Env, what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let started = Instant::now();
     while !holds().await {

@@ -2,7 +2,7 @@ use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use history::{Event, EventKind, ResourceEntry, ResourceOp};
@@ -14,7 +14,7 @@ use workloads::{
     workload::{ClientConfig, Control, Kept, Phase, Rates, Workload, run_client},
 };
 
-use crate::support::{on_node, stores};
+use crate::support::{eventually, on_node, stores};
 
 pub const CLIENTS: u32 = 5;
 
@@ -31,11 +31,7 @@ impl Running<'_> {
 
     /// Waits until the events so far show it: how soon that is depends on the machine.
     pub async fn until(&self, what: &str, shown: impl Fn(&[Event]) -> bool) {
-        let started = Instant::now();
-        while !shown(&self.events.events()) {
-            assert!(started.elapsed() < Duration::from_secs(60), "not within a minute: {what}");
-            self.env.sleep(Duration::from_millis(100)).await;
-        }
+        eventually(self.env, what, async || shown(&self.events.events())).await;
     }
 }
 
