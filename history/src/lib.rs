@@ -20,6 +20,7 @@ pub mod node;
 mod operations;
 mod order;
 mod reacquire;
+pub mod record;
 mod resource;
 pub mod splitmix;
 pub mod stalls;

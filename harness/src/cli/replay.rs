@@ -2,8 +2,7 @@
 
 use std::{path::Path, rc::Rc};
 
-use history::{judgement::Judgement, verdict::Verdict};
-use serde_json::Value;
+use history::{judgement::Judgement, record::RunRecord, verdict::Verdict};
 
 use super::{
     ReplayArgs, RunArgs,
@@ -15,8 +14,8 @@ use crate::{
     experiment::{Expectation, Experiment, Flags, On, older},
     input,
     run::{Silent, Stop},
-    store::{EXPERIMENT, HISTORY, RunFolder},
-    stored::{self, RUN, VERDICT},
+    store::{EXPERIMENT, HISTORY, RUN, RunFolder, VERDICT},
+    stored,
 };
 
 /// How often real servers get a chance to show what the simulation showed.
@@ -52,22 +51,19 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
                 .into(),
         );
     }
-    let told: Value = json(folder, RUN)?;
-    let text = |pointer: &str| told.pointer(pointer).and_then(Value::as_str);
-    let Some(trace) = text("/facts/trace") else {
+    let record: RunRecord = json(folder, RUN)?;
+    let Some(trace) = &record.facts.trace else {
         return of_run(
             "not a simulated run: only those repeat exactly; --on docker plays its faults to real servers"
                 .into(),
         );
     };
-    if let Some(why) = text("/stopped") {
+    if let Some(why) = &record.stopped {
         return of_run(format!(
             "that run was not carried to its end ({why}): only whole runs repeat exactly"
         ));
     }
-    if text("/experiment_sha256")
-        .is_some_and(|sha| sha != sha256(&read(folder, EXPERIMENT).unwrap_or_default()))
-    {
+    if record.experiment_sha256 != sha256(&read(folder, EXPERIMENT).unwrap_or_default()) {
         let file = file.display();
         return of_run(format!(
             "{file} was changed since that run; `fencepost run {file}` runs it as it is now"
@@ -85,13 +81,13 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
         return Ok(code);
     }
     let difference = first_difference(&history(&new_folder.path().join(HISTORY))?, &recorded);
-    let same = new_trace == trace;
+    let same = new_trace == *trace;
     match difference {
         None if same => {
             output::say(&format!("simulated: the same run again, trace {trace}\n"));
             Ok(exit::OK)
         }
-        _ if older::is_older_run(&told) => {
+        _ if older::is_older_run(&record) => {
             output::say(&format!(
                 "simulated: not comparable: {}; an older build recorded that run, with clients that did otherwise than those \
                  of now. `fencepost check {}` judges what it recorded.\n",
@@ -109,7 +105,7 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
             new_folder.path().display()
         )),
         _ => {
-            let (then, now) = (text("/fencepost").unwrap_or("?"), env!("CARGO_PKG_VERSION"));
+            let (then, now) = (&record.fencepost, env!("CARGO_PKG_VERSION"));
             output::say(&format!(
                 "simulated: another run: trace {new_trace}, not {trace}; it was made by another build (fencepost {then}; this is {now})\n"
             ));
@@ -191,6 +187,6 @@ fn read(folder: &Path, name: &str) -> Result<String> {
 /// A file of the run that must be there.
 fn json<T: serde::de::DeserializeOwned>(folder: &Path, name: &str) -> Result<T> {
     let path = folder.join(name);
-    let there = stored::read_json(&path).map_err(Error::Data)?;
+    let there = stored::read_json(&path).map_err(|broken| Error::Data(broken.to_string()))?;
     there.ok_or_else(|| Error::Data(format!("{} is not there", path.display())))
 }
