@@ -9,6 +9,7 @@ mod blocks;
 pub mod edn;
 mod error;
 mod event;
+pub mod exit;
 mod format;
 pub mod holds;
 pub mod jepsen_log;

@@ -4,13 +4,16 @@
 
 use std::{rc::Rc, time::Instant};
 
-use history::record::{Facts, RunRecord};
+use history::{
+    exit::ExitCode,
+    record::{Facts, RunRecord},
+};
 use sha2::{Digest, Sha256};
 
 use super::{RunArgs, junit, output};
 use crate::{
     engine::hex,
-    error::{Error, Result, exit},
+    error::{Error, Result},
     experiment::{Experiment, older},
     recorder::Recorder,
     run::{self, Files, Outcome, judge_history, write_history},
@@ -51,7 +54,7 @@ impl Losses {
 }
 
 /// Judges, writes the reports, prints the result, and chooses the exit code.
-pub fn finish(args: &RunArgs, ended: Ended) -> Result<u8> {
+pub fn finish(args: &RunArgs, ended: Ended) -> Result<ExitCode> {
     let Ended { folder, experiment, recorder, mut outcome, facts, world, mut losses } = ended;
     let record = record(args, &experiment, &folder, &outcome, &facts, world);
     losses.note(record.and_then(|text| folder.write(RUN, text)));
@@ -92,10 +95,10 @@ pub fn finish(args: &RunArgs, ended: Ended) -> Result<u8> {
     }
     Ok(match &outcome.failure {
         // Whoever wanted it to stop is told so, whatever else went wrong by then.
-        _ if outcome.interrupted => exit::INTERRUPTED,
+        _ if outcome.interrupted => ExitCode::Interrupted,
         Some(failure) => failure.exit_code(),
-        None if !losses.0.is_empty() => exit::HARNESS,
-        None => output::exit_code(&run.judgement),
+        None if !losses.0.is_empty() => ExitCode::Harness,
+        None => ExitCode::of(&run.judgement),
     })
 }
 

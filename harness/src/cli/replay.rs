@@ -2,7 +2,7 @@
 
 use std::{path::Path, rc::Rc};
 
-use history::{judgement::Judgement, record::RunRecord, verdict::Verdict};
+use history::{exit::ExitCode, judgement::Judgement, record::RunRecord, verdict::Verdict};
 
 use super::{
     ReplayArgs, RunArgs,
@@ -10,7 +10,7 @@ use super::{
     interrupt, output, run, runtime, simulate,
 };
 use crate::{
-    error::{Error, Result, exit},
+    error::{Error, Result},
     experiment::{Expectation, Experiment, Flags, On, older},
     input,
     run::{Silent, Stop},
@@ -22,7 +22,7 @@ use crate::{
 const TRIES: u32 = 3;
 
 /// 0 when the run repeats, or when reality agrees.
-pub fn main(args: ReplayArgs) -> Result<u8> {
+pub fn main(args: ReplayArgs) -> Result<ExitCode> {
     let path = Path::new(&args.what);
     let is_experiment = path.is_file() && path.extension().is_some_and(|extension| extension == "toml");
     let file =
@@ -43,7 +43,7 @@ fn experiment(file: &Path, on: On) -> Result<Experiment> {
 }
 
 /// In the simulation: the same trace and the same history.
-fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
+fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<ExitCode> {
     let of_run = |why: String| Err(Error::Data(format!("{}: {why}", args.what)));
     if !folder.join(RUN).exists() {
         return of_run(
@@ -77,7 +77,7 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
     let new_trace = format!("{:016x}", stored.trace);
     let new_folder = stored.ended.folder.clone();
     let code = finish(&run_args, stored.ended)?;
-    if interrupted || code == exit::HARNESS {
+    if interrupted || code == ExitCode::Harness {
         return Ok(code);
     }
     let difference = first_difference(&history(&new_folder.path().join(HISTORY))?, &recorded);
@@ -85,7 +85,7 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
     match difference {
         None if same => {
             output::say(&format!("simulated: the same run again, trace {trace}\n"));
-            Ok(exit::OK)
+            Ok(ExitCode::Ok)
         }
         _ if older::is_older_run(&record) => {
             output::say(&format!(
@@ -97,7 +97,7 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
                 },
                 args.what
             ));
-            Ok(exit::UNKNOWN)
+            Ok(ExitCode::Unknown)
         }
         Some(line) if same => of_run(format!(
             "the run repeats (trace {trace}), but {} is not what it wrote: it differs from line {line} on; what it wrote is in {}",
@@ -109,7 +109,7 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
             output::say(&format!(
                 "simulated: another run: trace {new_trace}, not {trace}; it was made by another build (fencepost {then}; this is {now})\n"
             ));
-            Ok(exit::INVALID)
+            Ok(ExitCode::Invalid)
         }
     }
 }
@@ -124,7 +124,7 @@ fn first_difference(one: &str, other: &str) -> Option<usize> {
 }
 
 /// What counts is the first of the checks that the simulation violated: others follow from it, or do not.
-fn on_docker(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
+fn on_docker(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<ExitCode> {
     let experiment = experiment(file, On::Docker)?;
     let expected = expected(args, &experiment, folder)?;
     let Some(first) = expected.first() else {
@@ -136,7 +136,7 @@ fn on_docker(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
     for number in 1..=TRIES {
         let run_args = RunArgs::of(&args.what, &args.store);
         let real = runtime::block_on(run::run(run_args, experiment.clone()))?;
-        if matches!(real.code, exit::INTERRUPTED | exit::HARNESS | exit::UNAVAILABLE) {
+        if matches!(real.code, ExitCode::Interrupted | ExitCode::Harness | ExitCode::Unavailable) {
             // Half a try says nothing of real servers.
             return Ok(real.code);
         }
@@ -144,11 +144,11 @@ fn on_docker(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
         agreed.retain(|check| expected.contains(check));
         if agreed.contains(first) {
             output::say(&format!("reality agrees (try {number}): {}\n", agreed.join(", ")));
-            return Ok(exit::OK);
+            return Ok(ExitCode::Ok);
         }
     }
     output::say(&format!("reality did not show it in {TRIES} tries: {first}\n"));
-    Ok(exit::INVALID)
+    Ok(ExitCode::Invalid)
 }
 
 /// The checks that the run beside the file violated; without a run, those that the file expects to be violated. A run
