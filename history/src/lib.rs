@@ -10,6 +10,7 @@ pub mod edn;
 mod error;
 mod event;
 pub mod exit;
+mod flaw;
 mod format;
 pub mod holds;
 pub mod jepsen_log;
@@ -33,13 +34,13 @@ mod wellformed;
 
 pub use error::{Malformed, ReadError, ReadOptions};
 pub use event::{Event, EventKind, Process};
+pub use flaw::{Flaw, IllFormed};
 pub use format::{Format, Unrecognized, detect, read};
 pub use operations::{Operation, Operations, Outcome};
 pub use reacquire::Reacquire;
 pub use resource::{ResourceEntry, ResourceOp};
 pub use table::{History, HistoryBuilder, Key, Row, Value, View};
 pub use table::{Words, is_keyword};
-pub use wellformed::IllFormed;
 
 /// Whether an event of this name tells what happened beside whatever its process does: a keepalive that was answered in
 /// the background (`renewed`), or the end of a belief (`lapse`). It may come while an operation is pending, as an
