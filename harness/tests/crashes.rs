@@ -8,19 +8,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use serde_json::Value;
 use support::{Ran, alone, fencepost, harness::Harness, left};
 
 /// The server crashes: what it would do by itself if it read a wrong address.
 fn crash(harness: &Harness, node: &str) {
     let is_server = |pid: &&Pid| {
-        let name = fs::read_to_string(format!("/proc/{}/comm", pid.as_raw_nonzero())).unwrap_or_default();
+        let name = fs::read_to_string(format!("/proc/{}/comm", pid)).unwrap_or_default();
         name.trim() == "redis-server"
     };
     let pids = harness.of_nodes(Some(node));
     let server = pids.iter().find(is_server).expect("the server runs");
-    kill_process(*server, Signal::SEGV).expect("it is there");
+    kill(*server, Signal::SIGSEGV).expect("it is there");
 }
 
 /// Waits until something of this second of the run is recorded.
