@@ -1,5 +1,7 @@
 //! Failures of the harness itself, with the exit code each one ends in.
 
+use history::exit::ExitCode;
+
 /// Anything that keeps a run from being made or finished. Never an operation's outcome, never a verdict.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -20,34 +22,14 @@ pub enum Error {
 /// Result of anything the harness does.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Process exit codes; the first three speak of verdicts, the others follow `sysexits.h`.
-pub mod exit {
-    /// Everything as expected.
-    pub const OK: u8 = 0;
-    /// A violation, or an expectation not met.
-    pub const INVALID: u8 = 1;
-    /// Nothing certain can be said.
-    pub const UNKNOWN: u8 = 2;
-    /// `EX_USAGE`.
-    pub const USAGE: u8 = 64;
-    /// `EX_DATAERR`.
-    pub const DATA: u8 = 65;
-    /// `EX_UNAVAILABLE`.
-    pub const UNAVAILABLE: u8 = 69;
-    /// `EX_SOFTWARE`.
-    pub const HARNESS: u8 = 70;
-    /// 128 + SIGINT.
-    pub const INTERRUPTED: u8 = 130;
-}
-
 impl Error {
     /// The exit code that tells this failure apart.
-    pub fn exit_code(&self) -> u8 {
+    pub fn exit_code(&self) -> ExitCode {
         match self {
-            Error::Usage(_) => exit::USAGE,
-            Error::Data(_) => exit::DATA,
-            Error::Unavailable(_) => exit::UNAVAILABLE,
-            Error::Harness(_) => exit::HARNESS,
+            Error::Usage(_) => ExitCode::Usage,
+            Error::Data(_) => ExitCode::Data,
+            Error::Unavailable(_) => ExitCode::Unavailable,
+            Error::Harness(_) => ExitCode::Harness,
         }
     }
 

@@ -1,6 +1,6 @@
 //! How hard the machine was pressed: shown beside a run, never judged by.
 
-use std::{fs, time::Duration};
+use std::{collections::BTreeMap, fs, time::Duration};
 
 use serde_json::{Map, Value, json};
 
@@ -31,8 +31,12 @@ pub fn read() -> Map<String, Value> {
 
 /// The share of the time between two readings, in percent, in which tasks waited for each resource, such as
 /// `cpu_some_percent`; and the load averages over one minute at both ends.
-pub fn between(begin: &Map<String, Value>, end: &Map<String, Value>, length: Duration) -> Map<String, Value> {
-    let mut over = Map::new();
+pub fn between(
+    begin: &Map<String, Value>,
+    end: &Map<String, Value>,
+    length: Duration,
+) -> BTreeMap<String, f64> {
+    let mut over = BTreeMap::new();
     for (resource, totals) in end {
         for (who, total) in totals.as_object().into_iter().flatten() {
             let before = begin.get(resource).and_then(|totals| totals.get(who)).and_then(Value::as_u64);
@@ -41,20 +45,20 @@ pub fn between(begin: &Map<String, Value>, end: &Map<String, Value>, length: Dur
             };
             let share = total.saturating_sub(before) as f64 / length.as_micros() as f64;
             let name = format!("{resource}_{}_percent", who.trim_end_matches("_us"));
-            over.insert(name, json!((share * 1000.0).round() / 10.0));
+            over.insert(name, (share * 1000.0).round() / 10.0);
         }
     }
     for (name, reading) in [("load_begin", begin), ("load_end", end)] {
-        let minute = reading.get("load").and_then(|averages| averages.get(0));
-        over.extend(minute.map(|average| (name.to_string(), average.clone())));
+        let minute = reading.get("load").and_then(|averages| averages.get(0)).and_then(Value::as_f64);
+        over.extend(minute.map(|average| (name.to_string(), average)));
     }
     over
 }
 
 /// `some tasks waited for cpu 12.4 %, memory 0 %, io 1.2 % of the time; load 3.06 at the begin, 4.1 at the end`; empty
 /// where nothing is told.
-pub fn in_words(over: &Map<String, Value>) -> String {
-    let figure = |name: &str| over.get(name).and_then(Value::as_f64);
+pub fn in_words(over: &BTreeMap<String, f64>) -> String {
+    let figure = |name: &str| over.get(name).copied();
     let share =
         |resource: &&str| Some(format!("{resource} {} %", figure(&format!("{resource}_some_percent"))?));
     let shares: Vec<String> = ["cpu", "memory", "io"].iter().filter_map(share).collect();
@@ -93,7 +97,7 @@ mod tests {
         let expected = json!({
             "cpu_some_percent": 12.5, "memory_some_percent": 0.0, "memory_full_percent": 0.0, "load_begin": 0.5, "load_end": 2.25,
         });
-        assert_eq!(Value::Object(over.clone()), expected);
+        assert_eq!(json!(over), expected);
         let words = "some tasks waited for cpu 12.5 %, memory 0 % of the time; load 0.5 at the begin, 2.25 at the end";
         assert_eq!(in_words(&over), words);
         assert_eq!(in_words(&between(&Map::new(), &Map::new(), Duration::from_secs(1))), "");

@@ -3,9 +3,8 @@
 use std::{io::ErrorKind, path::Path};
 
 use checkers::Check;
-use history::{History, judgement::Judgement, verdict::About};
+use history::{History, judgement::Judgement, record::RunRecord, verdict::About};
 use reports::run::RunData;
-use serde_json::{Map, Value};
 
 use crate::{
     campaigns,
@@ -18,13 +17,8 @@ use crate::{
     input::{self, Unread},
     recorder::Unwritten,
     run::{self, Files, Outcome, expectations, judge_history, judge_unfinished, run_data},
-    store::{EXPERIMENT, RunFolder},
+    store::{EXPERIMENT, RUN, RunFolder, VERDICT},
 };
-
-/// What a run tells of how it went.
-pub const RUN: &str = "run.json";
-/// What was said about it.
-pub const VERDICT: &str = "verdict.json";
 
 /// A run that was judged again.
 pub struct Rejudged {
@@ -47,26 +41,26 @@ fn judged_and_told(folder: &RunFolder) -> Result<(Rejudged, Told)> {
     let path = folder.path().join(EXPERIMENT);
     let experiment = Experiment::of_run(&path.display().to_string())?;
     let told = Told::of(folder);
+    let record = told.record.as_ref();
     let outcome = Outcome {
-        nodes: told.part("nodes"),
-        phases_ms: told.part("phases_ms"),
+        nodes: record.map(|record| record.nodes.clone()).unwrap_or_default(),
+        phases_ms: record.map(|record| record.phases_ms.clone()).unwrap_or_default(),
         failure: None,
         interrupted: false,
     };
+    let facts = record.map(|record| record.facts.clone()).unwrap_or_default();
     // Without `run.json` the experiment tells: what is stored says where it ran, never `auto`.
     let planned = if experiment.on == On::Sim { campaigns::simulate::WORLD } else { "docker" };
-    let world = told.text("world").unwrap_or(planned);
-    let version = told.value.get("facts").and_then(version);
+    let world = record.map_or(planned, |record| record.world.as_str());
     let Files { history, is_final, mut notes } = Files::read(folder.path(), &Unwritten::default())?;
     // What the run itself has put in order is all that it recorded, whenever it did so.
     let judge = if is_final && !is_running { judge_history } else { judge_unfinished };
-    let mut judged = judge(history, &experiment, &outcome, world, version);
+    let mut judged = judge(history, &experiment, &outcome, world, facts.version());
     judged.judgement.running = is_running;
     judged.judgement.stopped = if is_running { None } else { told.stopped(folder) };
     notes.extend(is_running.then(|| "running: judged so far".into()));
-    notes.extend(told.broken.clone());
+    notes.extend(told.broken.iter().map(|broken| format!("{broken}: judged without it")));
     notes.extend(experiment.renamed.as_ref().map(Renamed::to_string));
-    let facts = told.value.get("facts").and_then(Value::as_object).cloned().unwrap_or_default();
     let repeat = repeat(&experiment, folder, &told);
     let run = run_data(&experiment, folder, judged, &outcome.nodes, &facts, &repeat);
     Ok((Rejudged { run, notes, experiment }, told))
@@ -110,38 +104,30 @@ fn tell_about(judgement: &mut Judgement) {
 }
 
 /// What `verdict.json` says, or what is wrong with it and where.
-fn verdict(folder: &RunFolder) -> Result<Option<Judgement>, String> {
+fn verdict(folder: &RunFolder) -> Result<Option<Judgement>, Unreadable> {
     read_json(&folder.path().join(VERDICT))
 }
 
 /// What the run itself told of how it went.
 struct Told {
-    /// `run.json`; empty where its harness never came to write it.
-    value: Map<String, Value>,
+    /// `run.json`; `None` where its harness never came to write it, or where it is broken.
+    record: Option<RunRecord>,
     /// What is wrong with it, and where.
-    broken: Option<String>,
+    broken: Option<Unreadable>,
 }
 
 impl Told {
     fn of(folder: &RunFolder) -> Told {
         match read_json(&folder.path().join(RUN)) {
-            Ok(value) => Told { value: value.unwrap_or_default(), broken: None },
-            Err(broken) => Told { value: Map::new(), broken: Some(format!("{broken}: judged without it")) },
+            Ok(record) => Told { record, broken: None },
+            Err(broken) => Told { record: None, broken: Some(broken) },
         }
-    }
-
-    fn text(&self, name: &str) -> Option<&str> {
-        self.value.get(name).and_then(Value::as_str)
-    }
-
-    fn part<T: serde::de::DeserializeOwned + Default>(&self, name: &str) -> T {
-        self.value.get(name).and_then(|part| serde_json::from_value(part.clone()).ok()).unwrap_or_default()
     }
 
     /// What ended the run early, if anything did. Where `run.json` cannot be read, the verdict says so too.
     fn stopped(&self, folder: &RunFolder) -> Option<String> {
-        match (self.value.get("stopped"), &self.broken) {
-            (Some(stopped), _) => stopped.as_str().map(str::to_string),
+        match (&self.record, &self.broken) {
+            (Some(record), _) => record.stopped.clone(),
             (None, None) => Some("the harness ended before the run did".into()),
             (None, Some(_)) => match verdict(folder) {
                 Ok(Some(judgement)) => judgement.stopped,
@@ -154,31 +140,43 @@ impl Told {
     fn is_older(&self, experiment: &Experiment) -> bool {
         match &self.broken {
             Some(_) => experiment.renamed.is_some(),
-            None => older::is_older_run(&Value::Object(self.value.clone())),
+            None => self.record.as_ref().is_none_or(older::is_older_run),
         }
     }
 }
 
-/// `None` where there is no such file; else its content, or what is wrong with it: `file:line:column: …`.
-pub fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
+/// A file of a run that is there and says nothing.
+#[derive(Debug, thiserror::Error)]
+#[error("{place} cannot be read ({why})")]
+pub struct Unreadable {
+    /// `file:line:column`, or the file alone.
+    place: String,
+    why: String,
+}
+
+/// `None` where there is no such file; else its content, or what is wrong with it and where.
+pub fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, Unreadable> {
+    let path_in_words = path.display();
     let text = match input::text_of_run(path) {
         Ok(text) => text,
         Err(Unread::Io(error)) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(format!("{} cannot be read ({error})", path.display())),
+        Err(error) => return Err(Unreadable { place: path_in_words.to_string(), why: error.to_string() }),
     };
     serde_json::from_str(&text).map(Some).map_err(|error| {
         let (line, column) = (error.line().max(1), error.column().max(1));
         let words = error.to_string();
         // Its own words end with the place.
-        let words = words.split(" at line ").next().unwrap_or_default();
-        format!("{}:{line}:{column} cannot be read ({words})", path.display())
+        let why = words.split(" at line ").next().unwrap_or_default().to_owned();
+        Unreadable { place: format!("{path_in_words}:{line}:{column}"), why }
     })
 }
 
 /// As the run itself said it, where its recipe has another name now.
 fn repeat(experiment: &Experiment, folder: &RunFolder, told: &Told) -> String {
-    let said = told.text("repeat");
-    let now = experiment.renamed.as_ref().zip(said).and_then(|(renamed, said)| renamed.in_command(said));
+    let now = match (&experiment.renamed, &told.record) {
+        (Some(renamed), Some(record)) => renamed.in_command(&record.repeat),
+        _ => None,
+    };
     now.unwrap_or_else(|| run::repeat(experiment, folder))
 }
 
@@ -188,16 +186,4 @@ pub fn edn(run: &RunData) -> Result<String> {
     history::edn::write(&mut text, &History::from_events(&run.events))
         .map_err(|error| Error::Harness(format!("failed to write EDN: {error}")))?;
     String::from_utf8(text).map_err(|error| Error::Harness(error.to_string()))
-}
-
-/// The servers' versions, each once; of simulated ones the version that they are modelled on.
-pub fn version(facts: &Value) -> Option<String> {
-    if let Some(version) = facts.get("version").and_then(Value::as_str) {
-        return Some(version.to_owned());
-    }
-    let versions = facts.get("versions")?.as_object()?;
-    let mut distinct: Vec<&str> = versions.values().filter_map(Value::as_str).collect();
-    distinct.sort_unstable();
-    distinct.dedup();
-    (!distinct.is_empty()).then(|| distinct.join(", "))
 }

@@ -1,5 +1,18 @@
 //! A run's nodes by their names: `s1`, `s2`, … are servers, `c1`, `c2`, … clients, `resource` what they protect.
 
+use serde::{Deserialize, Serialize};
+
+/// Names of a run's nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nodes {
+    /// `s1`, `s2`, …
+    pub servers: Vec<String>,
+    /// `c1`, `c2`, …
+    pub clients: Vec<String>,
+    /// `resource`
+    pub resource: String,
+}
+
 /// What a node is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {

@@ -11,10 +11,10 @@ use std::{
     time::Duration,
 };
 
+use history::exit::ExitCode;
 use workloads::real_env::monotonic_ns;
 
 use super::{patience, protocol::Message, say};
-use crate::error;
 
 /// So many ticks in a row without a word are the end. Ticks are counted, not time: while the whole machine stood still
 /// the harness had no chance to speak either.
@@ -53,5 +53,5 @@ fn end(silence: Duration) -> ! {
         let _ = said.send(());
     });
     let _ = patience::receive(&done, LAST_WORDS);
-    exit(error::exit::HARNESS.into());
+    exit(ExitCode::Harness.into());
 }

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use history::record::Facts;
 use reports::message::Message;
-use serde_json::{Map, Value, json};
 use workloads::env::EnvApi;
 
 use crate::{
@@ -23,7 +23,7 @@ pub struct Simulated {
     /// How the run went.
     pub outcome: Outcome,
     /// For `run.json`: that it was simulated, the modelled version, and the trace's hash.
-    pub facts: Map<String, Value>,
+    pub facts: Facts,
     /// Hash of every decision and message.
     pub trace: u64,
     /// Nanoseconds of virtual time.
@@ -52,12 +52,12 @@ pub fn simulate(
         ..Outcome::default()
     });
     let trace = sim.trace();
-    let mut facts = crate::world::World::facts(&*world);
-    facts.insert("trace".into(), json!(format!("{trace:016x}")));
-    facts.insert("virtual_ms".into(), json!(sim.now() / 1_000_000));
-    if sim.messages_left_out() > 0 {
-        facts.insert("messages_left_out".into(), json!(sim.messages_left_out()));
-    }
+    let facts = Facts {
+        trace: Some(format!("{trace:016x}")),
+        virtual_ms: Some(sim.now() / 1_000_000),
+        messages_left_out: Some(sim.messages_left_out()).filter(|left_out| *left_out > 0),
+        ..crate::world::World::facts(&*world)
+    };
     let origin = sim.now() - EnvApi::now(&sim.harness());
     let mut messages: Vec<Message> = Vec::new();
     for arrow in sim.take_messages().into_iter().filter(|arrow| arrow.sent >= origin) {

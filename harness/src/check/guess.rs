@@ -297,7 +297,7 @@ mod tests {
             assert!(
                 named.contains("--model") && (named.contains("fifo-queue") || named.contains("semaphore:"))
             );
-            assert_eq!(error.exit_code(), 65);
+            assert_eq!(error.exit_code(), history::exit::ExitCode::Data);
         }
         assert!(told("{:process :nemesis :type :info :f :start}").is_err());
     }

@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn work_that_panics_is_a_failure_of_the_harness() {
         let ended = supervise(&budget(None, None), |()| (), |_, _| panic!("as the test wants"));
-        assert_eq!(ended.err().map(|error| error.exit_code()), Some(70));
+        assert_eq!(ended.err().map(|error| error.exit_code()), Some(history::exit::ExitCode::Harness));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Instant};
 
-use history::{Reacquire, verdict::Verdict};
+use history::{Reacquire, exit::ExitCode, verdict::Verdict};
 use linear::{
     convert::{LockValue, NilRead},
     explain::Explanation,
@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Judges a stored run, or a history, again.
-pub fn main(args: &CheckArgs) -> Result<u8> {
+pub fn main(args: &CheckArgs) -> Result<ExitCode> {
     let start = Instant::now();
     let format = if args.json { CheckFormat::Json } else { args.format };
     let checked = match history_of(args)? {
@@ -47,14 +47,14 @@ pub fn main(args: &CheckArgs) -> Result<u8> {
                 if checked.run.judgement.verdict == Verdict::Invalid {
                     output::print(&words(&checked.run, checked.explanation.as_ref()));
                 }
-                return Ok(output::exit_code(&checked.run.judgement));
+                return Ok(ExitCode::of(&checked.run.judgement));
             }
             checked
         }
     };
     checked.notes.iter().for_each(|note| tell!("note: {note}"));
     output::write_or_print(args.output.as_deref(), &render(&checked, format)?)?;
-    Ok(output::exit_code(&checked.run.judgement))
+    Ok(ExitCode::of(&checked.run.judgement))
 }
 
 /// Whether the verdict was told before all else, and whether that prints it.

@@ -1,14 +1,12 @@
 //! `fencepost clean`
 
+use history::exit::ExitCode;
+
 use super::{output, runtime};
-use crate::{
-    engine::Engine,
-    error::{Result, exit},
-    world::docker::clean,
-};
+use crate::{engine::Engine, error::Result, world::docker::clean};
 
 /// Removes leftovers of dead runs; those of living ones stay.
-pub fn main(images: bool) -> Result<u8> {
+pub fn main(images: bool) -> Result<ExitCode> {
     runtime::block_on(async {
         let engine = Engine::connect().await?;
         let removed = engine.attended(clean::remove_abandoned(&engine)).await??;
@@ -27,6 +25,6 @@ pub fn main(images: bool) -> Result<u8> {
         if removed == clean::Leftovers::default() {
             output::say("no dead run left anything behind");
         }
-        Ok(exit::OK)
+        Ok(ExitCode::Ok)
     })
 }

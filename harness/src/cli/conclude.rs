@@ -4,18 +4,20 @@
 
 use std::{rc::Rc, time::Instant};
 
-use serde_json::{Map, Value, json};
+use history::{
+    exit::ExitCode,
+    record::{Facts, RunRecord},
+};
 use sha2::{Digest, Sha256};
 
 use super::{RunArgs, junit, output};
 use crate::{
     engine::hex,
-    error::{Error, Result, exit},
+    error::{Error, Result},
     experiment::{Experiment, older},
     recorder::Recorder,
     run::{self, Files, Outcome, judge_history, write_history},
-    store::{EXPERIMENT, RunFolder},
-    stored::{self, RUN, VERDICT},
+    store::{EXPERIMENT, RUN, RunFolder, VERDICT},
 };
 
 /// A run that is over, and not yet judged.
@@ -29,7 +31,7 @@ pub struct Ended {
     /// How it went.
     pub outcome: Outcome,
     /// What a reader needs to trust or repeat it.
-    pub facts: Map<String, Value>,
+    pub facts: Facts,
     /// `docker` or `sim`.
     pub world: &'static str,
     /// What could not be written of it.
@@ -52,10 +54,10 @@ impl Losses {
 }
 
 /// Judges, writes the reports, prints the result, and chooses the exit code.
-pub fn finish(args: &RunArgs, ended: Ended) -> Result<u8> {
+pub fn finish(args: &RunArgs, ended: Ended) -> Result<ExitCode> {
     let Ended { folder, experiment, recorder, mut outcome, facts, world, mut losses } = ended;
-    let json = run_json(args, &experiment, &folder, &outcome, &facts, world);
-    losses.note(json.and_then(|json| folder.write(RUN, json)));
+    let record = record(args, &experiment, &folder, &outcome, &facts, world);
+    losses.note(record.and_then(|text| folder.write(RUN, text)));
     let begun = Instant::now();
     let Files { history, notes, .. } = Files::read(folder.path(), &recorder.unwritten())?;
     notes.iter().for_each(|note| tell!("note: {note}"));
@@ -64,8 +66,7 @@ pub fn finish(args: &RunArgs, ended: Ended) -> Result<u8> {
         // Else there is no room for it, as is told.
         losses.note(in_order);
     }
-    let version = stored::version(&Value::Object(facts.clone()));
-    let judged = judge_history(history, &experiment, &outcome, world, version);
+    let judged = judge_history(history, &experiment, &outcome, world, facts.version());
     outcome.phases_ms.insert("check".into(), begun.elapsed().as_secs_f64() * 1000.0);
     let repeat = run::repeat(&experiment, &folder);
     let mut run = run::run_data(&experiment, &folder, judged, &outcome.nodes, &facts, &repeat);
@@ -94,41 +95,44 @@ pub fn finish(args: &RunArgs, ended: Ended) -> Result<u8> {
     }
     Ok(match &outcome.failure {
         // Whoever wanted it to stop is told so, whatever else went wrong by then.
-        _ if outcome.interrupted => exit::INTERRUPTED,
+        _ if outcome.interrupted => ExitCode::Interrupted,
         Some(failure) => failure.exit_code(),
-        None if !losses.0.is_empty() => exit::HARNESS,
-        None => output::exit_code(&run.judgement),
+        None if !losses.0.is_empty() => ExitCode::Harness,
+        None => ExitCode::of(&run.judgement),
     })
 }
 
-fn run_json(
+/// What `run.json` says.
+fn record(
     args: &RunArgs,
     experiment: &Experiment,
     folder: &RunFolder,
     outcome: &Outcome,
-    facts: &Map<String, Value>,
+    facts: &Facts,
     world: &str,
 ) -> Result<String> {
-    let json = json!({
-        "format": older::FORMAT,
-        "fencepost": env!("CARGO_PKG_VERSION"),
-        "world": world,
-        "asked": args.what,
-        "repeat": run::repeat(experiment, folder),
-        "experiment": experiment.name,
-        "recipe": experiment.recipe.name,
-        "system": experiment.system().name,
-        "seed": experiment.seed,
-        "experiment_sha256": sha256(&folder.read(EXPERIMENT)?),
-        "ended": jiff::Timestamp::now().to_string(),
-        "nodes": outcome.nodes,
-        "schedule": experiment.schedule,
-        "scheduled": experiment.scheduled,
-        "stopped": outcome.stopped(),
-        "phases_ms": outcome.phases_ms,
-        "facts": facts,
-    });
-    serde_json::to_string_pretty(&json).map_err(|error| Error::Harness(error.to_string()))
+    let failed = |error: serde_json::Error| Error::Harness(error.to_string());
+    let schedule = experiment.schedule.faults.iter().map(serde_json::to_value);
+    let record = RunRecord {
+        format: older::FORMAT,
+        fencepost: env!("CARGO_PKG_VERSION").into(),
+        world: world.into(),
+        asked: args.what.clone(),
+        repeat: run::repeat(experiment, folder),
+        experiment: experiment.name.clone(),
+        recipe: experiment.recipe.name.into(),
+        system: experiment.system().name.into(),
+        seed: experiment.seed,
+        experiment_sha256: sha256(&folder.read(EXPERIMENT)?),
+        ended: jiff::Timestamp::now().to_string(),
+        nodes: outcome.nodes.clone(),
+        schedule: schedule.collect::<Result<_, _>>().map_err(failed)?,
+        scheduled: experiment.scheduled,
+        stopped: outcome.stopped(),
+        phases_ms: outcome.phases_ms.clone(),
+        facts: facts.clone(),
+    };
+    record.to_json().map_err(failed)
 }
 
 /// In hexadecimal.

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use history::exit::ExitCode;
+
 use super::{output, runtime};
 use crate::{
     catalog::CATALOG,
     engine::Engine,
-    error::{Result, exit},
+    error::Result,
     images::build::{self, State},
     world::docker::clean,
 };
@@ -19,7 +21,7 @@ struct Finding {
 }
 
 /// Looks at everything that runs need; 0 when all is well, 69 when they cannot work.
-pub fn main() -> Result<u8> {
+pub fn main() -> Result<ExitCode> {
     let findings = runtime::block_on(async { Ok(look().await) })?;
     for finding in &findings {
         output::say(&format!("{}  {}", if finding.good { "ok     " } else { "PROBLEM" }, finding.what));
@@ -28,7 +30,7 @@ pub fn main() -> Result<u8> {
         }
     }
     let sound = findings.iter().all(|finding| finding.good);
-    Ok(if sound { exit::OK } else { exit::UNAVAILABLE })
+    Ok(if sound { ExitCode::Ok } else { ExitCode::Unavailable })
 }
 
 async fn look() -> Vec<Finding> {

@@ -5,13 +5,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use history::exit::ExitCode;
+
 use super::{ExploreArgs, conclude::finish, interrupt, output, run, simulate};
 use crate::{
     campaigns::{
         explore::{Campaign, Found, Reason, Tally, explore, with_seed},
         shrink::shrink,
     },
-    error::{Error, Result, exit},
+    error::{Error, Result},
     experiment::{Expectation, Experiment, Flags, On},
     run::{Silent, Stop},
     shell,
@@ -25,7 +27,7 @@ const SHRINK_RUNS_MAX: u32 = 2000;
 const SEEDS_TOLD: usize = 10;
 
 /// Explores, and leaves the first violation in the store; 1 when there was one.
-pub fn main(args: ExploreArgs) -> Result<u8> {
+pub fn main(args: ExploreArgs) -> Result<ExitCode> {
     let campaign = campaign(&args)?;
     RunFolder::can_be_made(&args.run.store)?;
     let (first, last) = (campaign.first, campaign.first + (campaign.seeds - 1));
@@ -51,16 +53,16 @@ pub fn main(args: ExploreArgs) -> Result<u8> {
     }
     tally.reasons().iter().for_each(|reason| output::say(&doubt(reason)));
     let code = match tally.found.first() {
-        None if tally.unknown.len() as u64 == tally.runs => exit::UNKNOWN,
+        None if tally.unknown.len() as u64 == tally.runs => ExitCode::Unknown,
         None if expects_violation(&campaign.base) => {
             output::say("expected to be invalid, and no run was\n");
-            exit::INVALID
+            ExitCode::Invalid
         }
-        None => exit::OK,
+        None => ExitCode::Ok,
         Some(found) => show(&args, &campaign, found)?,
     };
     carried_through?;
-    Ok(if campaign.stop.is_requested() { exit::INTERRUPTED } else { code })
+    Ok(if campaign.stop.is_requested() { ExitCode::Interrupted } else { code })
 }
 
 /// Whether a campaign that finds nothing is not as it should be.
@@ -127,7 +129,7 @@ fn summary(tally: &Tally) -> String {
 }
 
 /// Repeats the first violation, shrunk if asked for, with its files.
-fn show(args: &ExploreArgs, campaign: &Campaign, found: &Found) -> Result<u8> {
+fn show(args: &ExploreArgs, campaign: &Campaign, found: &Found) -> Result<ExitCode> {
     output::say(&format!("seed {} violates {}\n", found.seed, found.checks.join(", ")));
     let mut experiment = with_seed(&campaign.base, found.seed)?;
     if args.shrink

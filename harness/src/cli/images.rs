@@ -1,5 +1,6 @@
 //! `fencepost images`
 
+use history::exit::ExitCode;
 use serde_json::json;
 use tabled::{builder::Builder, settings::Style};
 
@@ -7,12 +8,12 @@ use super::{ImagesArgs, output, runtime};
 use crate::{
     catalog::{CATALOG, Image},
     engine::Engine,
-    error::{Error, Result, exit},
+    error::{Error, Result},
     images::build::{self, State},
 };
 
 /// Lists the images, or builds those that were asked for.
-pub fn main(args: &ImagesArgs) -> Result<u8> {
+pub fn main(args: &ImagesArgs) -> Result<ExitCode> {
     let chosen = chosen(args)?;
     runtime::block_on(async {
         let engine = Engine::connect().await?;
@@ -54,7 +55,7 @@ fn chosen(args: &ImagesArgs) -> Result<Vec<&'static Image>> {
     Ok(chosen)
 }
 
-async fn show(engine: &Engine, as_json: bool) -> Result<u8> {
+async fn show(engine: &Engine, as_json: bool) -> Result<ExitCode> {
     let mut table = Builder::default();
     table.push_record(["image", "version", "default", "here"]);
     let mut list = Vec::new();
@@ -83,5 +84,5 @@ async fn show(engine: &Engine, as_json: bool) -> Result<u8> {
             "\nA run builds what it needs; `fencepost images --build` builds the defaults now, `fencepost images all` everything."
         );
     }
-    Ok(exit::OK)
+    Ok(ExitCode::Ok)
 }

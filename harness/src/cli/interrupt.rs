@@ -10,9 +10,10 @@ use std::{
     time::Duration,
 };
 
+use history::exit::ExitCode;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{error::exit, run::Interrupts};
+use crate::run::Interrupts;
 
 /// How long the process may take to write down what it has, when it is to end at once.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -24,7 +25,7 @@ pub fn listen(told: &'static str) -> Interrupts {
     on_a_thread(move || {
         if heard.request() > 1 {
             tell!("forced");
-            std::process::exit(exit::INTERRUPTED.into());
+            std::process::exit(ExitCode::Interrupted.into());
         }
         tell!("{told}");
     });
@@ -38,7 +39,7 @@ pub fn end_at_the_third() {
         if heard.request() > 2 {
             tell!("ending at once; what is left is removed behind");
             thread::sleep(LAST_WORDS);
-            std::process::exit(exit::INTERRUPTED.into());
+            std::process::exit(ExitCode::Interrupted.into());
         }
     });
 }
@@ -49,7 +50,7 @@ pub fn cut_short(flag: Arc<AtomicBool>) {
     let (ready, is_ready) = mpsc::channel();
     let heard = move || {
         if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(exit::INTERRUPTED.into());
+            std::process::exit(ExitCode::Interrupted.into());
         }
     };
     on_a_thread_that_tells(move || _ = ready.send(()), heard);

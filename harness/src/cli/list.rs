@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use history::exit::ExitCode;
 use nemesis::{kind::FaultKind, target::Target};
 use serde_json::{Value, json};
 use tabled::{
@@ -11,21 +12,16 @@ use tabled::{
 use workloads::recipes::{self, RecipeInfo};
 
 use super::output;
-use crate::{
-    catalog,
-    error::{Result, exit},
-    recipe_table::in_order,
-    systems,
-};
+use crate::{catalog, error::Result, recipe_table::in_order, systems};
 
 /// Prints what there is.
-pub fn main(as_json: bool) -> Result<u8> {
+pub fn main(as_json: bool) -> Result<ExitCode> {
     if as_json {
         output::print(&format!("{:#}", everything()));
     } else {
         output::print(&tables());
     }
-    Ok(exit::OK)
+    Ok(ExitCode::Ok)
 }
 
 fn everything() -> Value {

@@ -17,12 +17,13 @@ mod run;
 mod runtime;
 mod simulate;
 
-use std::process::ExitCode;
+use std::process;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use history::exit::ExitCode;
 
 use crate::{
-    error::{Result, exit},
+    error::Result,
     experiment::{Expectation, On},
     world::docker::keeper,
 };
@@ -356,12 +357,12 @@ struct ImagesArgs {
 }
 
 /// Parses the arguments, runs the command, and returns its exit code.
-pub fn main() -> ExitCode {
+pub fn main() -> process::ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
             // Clap's own code for mistakes is 2, which would read as "unknown".
-            let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
+            let code = if error.use_stderr() { ExitCode::Usage } else { ExitCode::Ok };
             print_of_clap(&error);
             return ended(Ok(code));
         }
@@ -380,28 +381,30 @@ pub fn main() -> ExitCode {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "fencepost", &mut script);
             output::print(&String::from_utf8_lossy(&script));
-            Ok(exit::OK)
+            Ok(ExitCode::Ok)
         }
         Command::Man => {
             output::printed(clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout()));
-            Ok(exit::OK)
+            Ok(ExitCode::Ok)
         }
         Command::Keep { run } => {
             keeper::let_go();
-            runtime::block_on(async { keeper::main(&run).await }).map(|()| exit::OK)
+            runtime::block_on(async { keeper::main(&run).await }).map(|()| ExitCode::Ok)
         }
-        Command::Base { suite } => crate::images::base::main(&suite),
+        // Its code is the script's.
+        Command::Base { suite } => return ended(crate::images::base::main(&suite)),
         Command::Flood { process, operations } => {
             crate::client::flood(process, operations);
-            Ok(exit::OK)
+            Ok(ExitCode::Ok)
         }
         Command::Agent { lease_ms } => {
-            crate::agent::main(std::time::Duration::from_millis(lease_ms)).map(|()| exit::OK)
+            crate::agent::main(std::time::Duration::from_millis(lease_ms)).map(|()| ExitCode::Ok)
         }
-        Command::Client => crate::client::main().map(|()| exit::OK),
-        Command::Resource { listen } => crate::resource::main(listen).map(|()| exit::OK),
+        Command::Client => crate::client::main().map(|()| ExitCode::Ok),
+        Command::Resource { listen } => crate::resource::main(listen).map(|()| ExitCode::Ok),
         Command::Probe { family, address, wait_ms } => {
-            crate::probe::main(&family, address, std::time::Duration::from_millis(wait_ms)).map(|()| exit::OK)
+            crate::probe::main(&family, address, std::time::Duration::from_millis(wait_ms))
+                .map(|()| ExitCode::Ok)
         }
     };
     ended(result)
@@ -417,12 +420,12 @@ fn print_of_clap(error: &clap::Error) {
 }
 
 /// The exit code; that of a failure, if what was found could not be printed.
-fn ended(result: Result<u8>) -> ExitCode {
+fn ended(result: Result<impl Into<process::ExitCode>>) -> process::ExitCode {
     result.and_then(|code| output::all_printed().map(|()| code)).map_or_else(
         |error| {
             tell!("error: {error}");
-            ExitCode::from(error.exit_code())
+            error.exit_code().into()
         },
-        ExitCode::from,
+        Into::into,
     )
 }

@@ -6,12 +6,11 @@ use std::{
     sync::OnceLock,
 };
 
-use history::{judgement::Judgement, verdict::Verdict};
 use reports::{run::RunData, table};
 
 use crate::{
     engine::Engine,
-    error::{Error, Result, exit},
+    error::{Error, Result},
     experiment::Experiment,
     store::RunFolder,
     tell,
@@ -131,15 +130,6 @@ pub fn all_printed() -> Result<()> {
     match NOT_PRINTED.get() {
         None => Ok(()),
         Some(why) => Err(Error::Harness(format!("the output could not be written: {why}"))),
-    }
-}
-
-/// 0 as expected, 1 a violation or an expectation not met, 2 unknown.
-pub fn exit_code(judgement: &Judgement) -> u8 {
-    match (judgement.as_expected, judgement.verdict) {
-        (Some(true), _) | (None, Verdict::Valid) => exit::OK,
-        (_, Verdict::Unknown) => exit::UNKNOWN,
-        (Some(false), _) | (None, Verdict::Invalid) => exit::INVALID,
     }
 }
 

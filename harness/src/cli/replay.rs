@@ -2,8 +2,7 @@
 
 use std::{path::Path, rc::Rc};
 
-use history::{judgement::Judgement, verdict::Verdict};
-use serde_json::Value;
+use history::{exit::ExitCode, judgement::Judgement, record::RunRecord, verdict::Verdict};
 
 use super::{
     ReplayArgs, RunArgs,
@@ -11,19 +10,19 @@ use super::{
     interrupt, output, run, runtime, simulate,
 };
 use crate::{
-    error::{Error, Result, exit},
+    error::{Error, Result},
     experiment::{Expectation, Experiment, Flags, On, older},
     input,
     run::{Silent, Stop},
-    store::{EXPERIMENT, HISTORY, RunFolder},
-    stored::{self, RUN, VERDICT},
+    store::{EXPERIMENT, HISTORY, RUN, RunFolder, VERDICT},
+    stored,
 };
 
 /// How often real servers get a chance to show what the simulation showed.
 const TRIES: u32 = 3;
 
 /// 0 when the run repeats, or when reality agrees.
-pub fn main(args: ReplayArgs) -> Result<u8> {
+pub fn main(args: ReplayArgs) -> Result<ExitCode> {
     let path = Path::new(&args.what);
     let is_experiment = path.is_file() && path.extension().is_some_and(|extension| extension == "toml");
     let file =
@@ -44,7 +43,7 @@ fn experiment(file: &Path, on: On) -> Result<Experiment> {
 }
 
 /// In the simulation: the same trace and the same history.
-fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
+fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<ExitCode> {
     let of_run = |why: String| Err(Error::Data(format!("{}: {why}", args.what)));
     if !folder.join(RUN).exists() {
         return of_run(
@@ -52,22 +51,19 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
                 .into(),
         );
     }
-    let told: Value = json(folder, RUN)?;
-    let text = |pointer: &str| told.pointer(pointer).and_then(Value::as_str);
-    let Some(trace) = text("/facts/trace") else {
+    let record: RunRecord = json(folder, RUN)?;
+    let Some(trace) = &record.facts.trace else {
         return of_run(
             "not a simulated run: only those repeat exactly; --on docker plays its faults to real servers"
                 .into(),
         );
     };
-    if let Some(why) = text("/stopped") {
+    if let Some(why) = &record.stopped {
         return of_run(format!(
             "that run was not carried to its end ({why}): only whole runs repeat exactly"
         ));
     }
-    if text("/experiment_sha256")
-        .is_some_and(|sha| sha != sha256(&read(folder, EXPERIMENT).unwrap_or_default()))
-    {
+    if record.experiment_sha256 != sha256(&read(folder, EXPERIMENT).unwrap_or_default()) {
         let file = file.display();
         return of_run(format!(
             "{file} was changed since that run; `fencepost run {file}` runs it as it is now"
@@ -81,17 +77,17 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
     let new_trace = format!("{:016x}", stored.trace);
     let new_folder = stored.ended.folder.clone();
     let code = finish(&run_args, stored.ended)?;
-    if interrupted || code == exit::HARNESS {
+    if interrupted || code == ExitCode::Harness {
         return Ok(code);
     }
     let difference = first_difference(&history(&new_folder.path().join(HISTORY))?, &recorded);
-    let same = new_trace == trace;
+    let same = new_trace == *trace;
     match difference {
         None if same => {
             output::say(&format!("simulated: the same run again, trace {trace}\n"));
-            Ok(exit::OK)
+            Ok(ExitCode::Ok)
         }
-        _ if older::is_older_run(&told) => {
+        _ if older::is_older_run(&record) => {
             output::say(&format!(
                 "simulated: not comparable: {}; an older build recorded that run, with clients that did otherwise than those \
                  of now. `fencepost check {}` judges what it recorded.\n",
@@ -101,7 +97,7 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
                 },
                 args.what
             ));
-            Ok(exit::UNKNOWN)
+            Ok(ExitCode::Unknown)
         }
         Some(line) if same => of_run(format!(
             "the run repeats (trace {trace}), but {} is not what it wrote: it differs from line {line} on; what it wrote is in {}",
@@ -109,11 +105,11 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
             new_folder.path().display()
         )),
         _ => {
-            let (then, now) = (text("/fencepost").unwrap_or("?"), env!("CARGO_PKG_VERSION"));
+            let (then, now) = (&record.fencepost, env!("CARGO_PKG_VERSION"));
             output::say(&format!(
                 "simulated: another run: trace {new_trace}, not {trace}; it was made by another build (fencepost {then}; this is {now})\n"
             ));
-            Ok(exit::INVALID)
+            Ok(ExitCode::Invalid)
         }
     }
 }
@@ -128,7 +124,7 @@ fn first_difference(one: &str, other: &str) -> Option<usize> {
 }
 
 /// What counts is the first of the checks that the simulation violated: others follow from it, or do not.
-fn on_docker(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
+fn on_docker(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<ExitCode> {
     let experiment = experiment(file, On::Docker)?;
     let expected = expected(args, &experiment, folder)?;
     let Some(first) = expected.first() else {
@@ -140,7 +136,7 @@ fn on_docker(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
     for number in 1..=TRIES {
         let run_args = RunArgs::of(&args.what, &args.store);
         let real = runtime::block_on(run::run(run_args, experiment.clone()))?;
-        if matches!(real.code, exit::INTERRUPTED | exit::HARNESS | exit::UNAVAILABLE) {
+        if matches!(real.code, ExitCode::Interrupted | ExitCode::Harness | ExitCode::Unavailable) {
             // Half a try says nothing of real servers.
             return Ok(real.code);
         }
@@ -148,11 +144,11 @@ fn on_docker(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<u8> {
         agreed.retain(|check| expected.contains(check));
         if agreed.contains(first) {
             output::say(&format!("reality agrees (try {number}): {}\n", agreed.join(", ")));
-            return Ok(exit::OK);
+            return Ok(ExitCode::Ok);
         }
     }
     output::say(&format!("reality did not show it in {TRIES} tries: {first}\n"));
-    Ok(exit::INVALID)
+    Ok(ExitCode::Invalid)
 }
 
 /// The checks that the run beside the file violated; without a run, those that the file expects to be violated. A run
@@ -191,6 +187,6 @@ fn read(folder: &Path, name: &str) -> Result<String> {
 /// A file of the run that must be there.
 fn json<T: serde::de::DeserializeOwned>(folder: &Path, name: &str) -> Result<T> {
     let path = folder.join(name);
-    let there = stored::read_json(&path).map_err(Error::Data)?;
+    let there = stored::read_json(&path).map_err(|broken| Error::Data(broken.to_string()))?;
     there.ok_or_else(|| Error::Data(format!("{} is not there", path.display())))
 }

@@ -1,14 +1,16 @@
 //! `fencepost report`
 
+use history::exit::ExitCode;
+
 use super::{Format, ReportArgs, output};
 use crate::{
-    error::{Error, Result, exit},
+    error::{Error, Result},
     store::RunFolder,
     stored,
 };
 
 /// Renders a stored run as it was judged.
-pub fn main(args: &ReportArgs) -> Result<u8> {
+pub fn main(args: &ReportArgs) -> Result<ExitCode> {
     let stored::Rejudged { run, notes, .. } = stored::load(&RunFolder::open(&args.run)?)?;
     notes.iter().for_each(|note| tell!("note: {note}"));
     let failed = |error: &dyn std::fmt::Display| Error::Harness(format!("failed to render: {error}"));
@@ -21,5 +23,5 @@ pub fn main(args: &ReportArgs) -> Result<u8> {
         Format::Table => output::table(&run),
     };
     output::write_or_print(args.output.as_deref(), &text)?;
-    Ok(exit::OK)
+    Ok(ExitCode::Ok)
 }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use history::exit::ExitCode;
 use workloads::workload::Workload;
 
 use super::{
@@ -23,7 +24,7 @@ use crate::{
 };
 
 /// Runs the experiment and returns the exit code that its verdict asks for.
-pub fn main(args: RunArgs) -> Result<u8> {
+pub fn main(args: RunArgs) -> Result<ExitCode> {
     let experiment = Experiment::resolve(&args.what, &flags(&args)).inspect_err(|error| {
         // It has no name yet but what was asked for.
         args.junit.iter().for_each(|path| junit::failed(path, &args.what, error));
@@ -35,7 +36,7 @@ pub fn main(args: RunArgs) -> Result<u8> {
     in_its_world(args, experiment).inspect_err(|error| junit::failed(&path, &name, error))
 }
 
-fn in_its_world(args: RunArgs, experiment: Experiment) -> Result<u8> {
+fn in_its_world(args: RunArgs, experiment: Experiment) -> Result<ExitCode> {
     // The simulation runs outside of the asynchronous runtime, on this thread alone.
     match experiment.on {
         On::Sim => simulate::main(&args, experiment),
@@ -53,7 +54,7 @@ fn in_its_world(args: RunArgs, experiment: Experiment) -> Result<u8> {
 /// A run on real servers that came to its end, one way or another.
 pub(super) struct Ran {
     /// The exit code that its verdict asks for, or its failure.
-    pub code: u8,
+    pub code: ExitCode,
     /// Its files.
     pub folder: RunFolder,
 }

@@ -2,6 +2,7 @@
 
 use std::{path::Path, rc::Rc};
 
+use history::exit::ExitCode;
 use reports::message::Message;
 
 use super::{
@@ -19,7 +20,7 @@ use crate::{
 };
 
 /// Runs the experiment, which was resolved for it, in the simulation and returns the exit code that its verdict asks for.
-pub fn main(args: &RunArgs, experiment: Experiment) -> Result<u8> {
+pub fn main(args: &RunArgs, experiment: Experiment) -> Result<ExitCode> {
     if !args.json {
         output::announce_simulated(&experiment);
     }

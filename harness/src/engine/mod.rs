@@ -11,7 +11,8 @@ use bollard::{
     models::ContainerSummary,
     query_parameters::ListContainersOptionsBuilder,
 };
-use serde::{Deserialize, Serialize};
+use history::record::EngineFacts;
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -42,25 +43,6 @@ pub struct Engine {
     pub meant: Meant,
     /// Containers that join or leave a network: see [`Engine::change_endpoint`].
     endpoints: Arc<Semaphore>,
-}
-
-/// What a reader of a run needs to know about the engine. What it does not tell, or tells in a way of its own, is empty.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct EngineFacts {
-    /// The engine's version.
-    pub engine: String,
-    /// Where it listens, and who says so.
-    pub at: String,
-    /// The API version in use.
-    pub api: String,
-    /// Kernel of the machine that the nodes run on.
-    pub kernel: String,
-    /// Storage driver.
-    pub storage: String,
-    /// Processor architecture as the engine names it.
-    pub architecture: String,
-    /// Processors of that machine.
-    pub processors: i64,
 }
 
 /// How many containers join or leave a network at once. Engines up to 24 count a network's endpoints in a shared object

@@ -5,12 +5,16 @@
 
 use std::{fmt, ops::Range, path::Path};
 
-use serde_json::Value;
+use history::record::RunRecord;
 use toml::Spanned;
 use workloads::recipes;
 
 use super::file::Source;
-use crate::{error::Result, input, store::HISTORY};
+use crate::{
+    error::Result,
+    input,
+    store::{EXPERIMENT, HISTORY, RUN},
+};
 
 /// The format in which experiments and runs are saved. In 1, plain names stood for clients that look at their clocks,
 /// where there were such.
@@ -68,9 +72,9 @@ pub(super) fn rename(source: &mut Source) -> Result<Option<Renamed>> {
     Ok(Some(Renamed { then, now }))
 }
 
-/// Whether what `run.json` holds was written by an older build.
-pub fn is_older_run(told: &Value) -> bool {
-    told.get("format").and_then(Value::as_u64).is_none_or(|format| format < u64::from(FORMAT))
+/// Whether an older build wrote it.
+pub fn is_older_run(record: &RunRecord) -> bool {
+    record.format < FORMAT
 }
 
 /// By its own word; else by the run that it lies beside.
@@ -80,11 +84,11 @@ fn is_older(source: &Source) -> bool {
     }
     let path = Path::new(&source.path);
     let folder = path.parent().unwrap_or(Path::new(""));
-    if path.file_name().is_none_or(|name| name != "experiment.toml") {
+    if path.file_name().is_none_or(|name| name != EXPERIMENT) {
         return false;
     }
-    match input::text_of_run(&folder.join("run.json")) {
-        Ok(told) => is_older_run(&serde_json::from_str(&told).unwrap_or_default()),
+    match input::text_of_run(&folder.join(RUN)) {
+        Ok(text) => serde_json::from_str(&text).map_or(true, |record| is_older_run(&record)),
         // Its harness never came to write it.
         Err(_) => folder.join(HISTORY).exists(),
     }

@@ -12,9 +12,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use history::exit::ExitCode;
 use rustix::process::{self, Pid, Signal, WaitOptions};
 
-use crate::error::{Error, Result, exit};
+use crate::error::{Error, Result};
 
 const SCRIPT: &str = include_str!("../../../images/base.sh");
 /// How long the script's processes get to tidy up before they are killed.
@@ -77,7 +78,7 @@ pub fn main(suite: &str) -> Result<u8> {
     let status = script.wait().map_err(|error| failed(&error))?;
     end_the_rest();
     fed.transpose().map_err(|error| failed(&error))?;
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::HARNESS))
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(ExitCode::Harness.into()))
 }
 
 /// Where all files of the script lie until the image is in the engine.

@@ -1,14 +1,13 @@
 //! Everything that a report is made of.
 
+use history::{node::Nodes, record::Facts};
 use reports::{message::Message, run::RunData};
-use serde_json::{Map, Value};
 
 use super::{Judged, holds};
 use crate::{
     experiment::{Experiment, On},
     pressure, shell,
     store::{EXPERIMENT, HISTORY, MESSAGES, RunFolder},
-    world::Nodes,
 };
 
 /// Of a run that was judged.
@@ -17,7 +16,7 @@ pub fn run_data(
     folder: &RunFolder,
     judged: Judged,
     nodes: &Nodes,
-    facts: &Map<String, Value>,
+    facts: &Facts,
     repeat: &str,
 ) -> RunData {
     let path = |name: &str| folder.path().join(name).display().to_string();
@@ -44,7 +43,7 @@ fn messages(folder: &RunFolder) -> Vec<Message> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-fn metadata(experiment: &Experiment, facts: &Map<String, Value>) -> Vec<(String, String)> {
+fn metadata(experiment: &Experiment, facts: &Facts) -> Vec<(String, String)> {
     let mut lines = vec![
         ("recipe".to_string(), recipe_in_words(experiment)),
         ("system".into(), format!("{} with {} server(s)", experiment.system().name, experiment.nodes)),
@@ -54,22 +53,19 @@ fn metadata(experiment: &Experiment, facts: &Map<String, Value>) -> Vec<(String,
         ("seed".into(), experiment.seed.to_string()),
         ("fencepost".into(), env!("CARGO_PKG_VERSION").to_string()),
     ];
-    for (pointer, name) in [
-        ("/image/reference", "image"),
-        ("/image/id", "image id"),
-        ("/engine/engine", "Docker engine"),
-        ("/engine/kernel", "kernel"),
-    ] {
-        let value = Value::Object(facts.clone());
-        if let Some(text) = value.pointer(pointer).and_then(Value::as_str) {
-            lines.push((name.into(), text.into()));
-        }
+    if let Some(image) = &facts.image {
+        lines.push(("image".into(), image.reference.clone()));
+        lines.push(("image id".into(), image.id.clone()));
     }
-    if let Some(count) = facts.get("messages_left_out").and_then(Value::as_u64) {
+    if let Some(engine) = &facts.engine {
+        lines.push(("Docker engine".into(), engine.engine.clone()));
+        lines.push(("kernel".into(), engine.kernel.clone()));
+    }
+    if let Some(count) = facts.messages_left_out {
         lines.push(("messages".into(), format!("the last {count} of the run were not kept")));
     }
-    if let Some(pressure) = facts.get("pressure").and_then(Value::as_object) {
-        lines.push(("pressure".into(), pressure::in_words(pressure)));
+    if !facts.pressure.is_empty() {
+        lines.push(("pressure".into(), pressure::in_words(&facts.pressure)));
     }
     lines
 }

@@ -29,6 +29,10 @@ pub const HISTORY: &str = "history.jsonl";
 pub const RESOURCE: &str = "resource.jsonl";
 /// What was sent, beside the history.
 pub const MESSAGES: &str = "messages.jsonl";
+/// What a run tells of how it went.
+pub const RUN: &str = "run.json";
+/// What was said about it.
+pub const VERDICT: &str = "verdict.json";
 
 /// The folder of one run. Only the run itself, which made it, writes into it.
 #[derive(Clone, Debug)]

@@ -6,11 +6,9 @@ pub mod sim;
 use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
-pub use history::stalls::HARNESS;
-use history::{Event, ResourceEntry, node};
+use history::{Event, ResourceEntry, node, record::Facts};
+pub use history::{node::Nodes, stalls::HARNESS};
 use nemesis::verbs::Verbs;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use workloads::{
     env::Env,
     workload::{ClientConfig, Phase},
@@ -49,17 +47,6 @@ pub enum WorldEvent {
 /// Takes a world's events.
 pub type WorldSink = Rc<dyn Fn(WorldEvent)>;
 
-/// Names of a run's nodes.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Nodes {
-    /// `s1`, `s2`, …
-    pub servers: Vec<String>,
-    /// `c1`, `c2`, …
-    pub clients: Vec<String>,
-    /// `resource`
-    pub resource: String,
-}
-
 /// Where nodes live, and what faults can do to them there.
 #[async_trait(?Send)]
 pub trait World: Verbs {
@@ -79,7 +66,7 @@ pub trait World: Verbs {
     /// The server that leads now, if that can be told within a short time.
     async fn leader(&self) -> Option<String>;
     /// What a reader needs to trust or repeat the run: images, versions, kernel.
-    fn facts(&self) -> Map<String, Value>;
+    fn facts(&self) -> Facts;
     /// Logs by node.
     fn logs(&self) -> BTreeMap<String, Vec<u8>>;
     /// For how long the harness itself has stood still until now: its own limits are to be extended by that much. Never

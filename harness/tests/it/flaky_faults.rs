@@ -11,12 +11,12 @@ use harness::{
     run::{Run, Silent, Stop},
     world::{Nodes, World, WorldSink, sim::SimWorld},
 };
-use history::{Event, History};
+use history::{Event, History, record::Facts};
 use nemesis::{
     partition::Cut,
     verbs::{Answer, ClockSet, Cutting, Killed, Mended, NotDone, Paused, Resumed, Started, Verbs},
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use simulation::Sim;
 use workloads::{env::Env, workload::Phase};
 
@@ -117,7 +117,7 @@ impl World for Flaky {
         self.inner.leader().await
     }
 
-    fn facts(&self) -> Map<String, Value> {
+    fn facts(&self) -> Facts {
         self.inner.facts()
     }
 

@@ -8,6 +8,7 @@ use std::{
 };
 
 use crate::support::{fencepost, text};
+use history::record::RunRecord;
 use serde_json::Value;
 
 /// A copy of a stored run, which tests may change.
@@ -72,6 +73,16 @@ fn check_and_report_name_the_recipe_of_now_and_say_so() {
         }
         let (_, page, _) = run.said("report --format html");
         assert!(page.contains(&format!("{now}, recorded as {then}")), "{then}");
+    }
+}
+
+/// Builds before and after write the same record, byte for byte.
+#[test]
+fn a_record_that_is_read_is_written_as_it_was() {
+    for (run, ..) in RUNS {
+        let told = fs::read_to_string(Run::of(run).file("run.json")).expect("run.json");
+        let record: RunRecord = serde_json::from_str(&told).expect("a record");
+        assert_eq!(record.to_json().expect("JSON"), told, "{run}");
     }
 }
 

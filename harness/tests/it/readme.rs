@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::support::{fencepost, text};
+use history::exit::ExitCode;
 use serde_json::Value;
 use workloads::recipes;
 
@@ -22,6 +23,19 @@ fn the_table_of_recipes_is_made_from_their_own() {
     } else {
         assert!(table == made, "README's table is not what the recipes say; BLESS=1 writes it anew");
     }
+}
+
+#[test]
+fn the_exit_codes_are_those_that_commands_end_with() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md"));
+    let readme = readme.expect("there is a README");
+    let (_, table) =
+        readme.split_once("| exit code | meaning |\n|---|---|\n").expect("a table of exit codes");
+    let rows = table.lines().map_while(|row| row.strip_prefix("| ")?.split_once(" | "));
+    let told: Vec<u8> = rows.map(|(code, _)| code.parse().expect("a number")).collect();
+    use ExitCode::{Data, Harness, Interrupted, Invalid, Ok, Unavailable, Unknown, Usage};
+    let codes = [Ok, Invalid, Unknown, Usage, Data, Unavailable, Harness, Interrupted];
+    assert_eq!(told, codes.map(u8::from));
 }
 
 #[test]

@@ -25,7 +25,8 @@ use std::{
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use serde_json::{Map, Value, json};
+use history::record::Facts;
+use serde_json::Value;
 use workloads::{env::Env, workload::Phase};
 
 use self::{clock::RunClock, ends::FirstEnd, keeper::Keeper, log::Log, loss::Loss, node::Node};
@@ -69,7 +70,7 @@ struct Inner {
     family: Option<Family>,
     plans: BTreeMap<String, ServerPlan>,
     starts: Vec<Start>,
-    facts: Map<String, Value>,
+    facts: Facts,
     watch: watch::Watch,
 }
 
@@ -200,11 +201,9 @@ impl World for DockerWorld {
             .map(|(_, server)| server.name.clone())
     }
 
-    fn facts(&self) -> Map<String, Value> {
-        let mut facts = self.inner.borrow().facts.clone();
-        facts.insert("engine".into(), json!(self.engine.facts));
-        facts.extend(self.pressure().map(|pressure| ("pressure".to_string(), pressure.into())));
-        facts
+    fn facts(&self) -> Facts {
+        let (engine, pressure) = (Some(self.engine.facts.clone()), self.pressure());
+        Facts { engine, pressure, ..self.inner.borrow().facts.clone() }
     }
 
     fn logs(&self) -> BTreeMap<String, Vec<u8>> {

@@ -3,8 +3,10 @@
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
 
 use futures_util::future::{join_all, try_join_all};
-use history::node::{client, is_server, server};
-use serde_json::json;
+use history::{
+    node::{client, is_server, server},
+    record::{Facts, ImageFacts},
+};
 use workloads::{api::Endpoint, real_env::monotonic_ns};
 
 use super::{
@@ -113,12 +115,8 @@ impl DockerWorld {
             .into_iter()
             .map(|config| Start { start_ns: 0, seed: experiment.node_seed(&config.node), config })
             .collect();
-        inner.facts.insert(
-            "image".into(),
-            json!({ "reference": image.reference, "id": image.id, "digests": image.digests }),
-        );
-        inner.facts.insert("versions".into(), json!(versions));
-        inner.facts.insert("network".into(), json!(network_name));
+        let image = ImageFacts { reference: image.reference, id: image.id, digests: image.digests };
+        inner.facts = Facts { image: Some(image), versions, network: Some(network_name), ..Facts::default() };
         Ok(inner.names.clone())
     }
 

@@ -1,9 +1,9 @@
 //! Stalls and pressure: everybody ticks, from the run's beginning to its teardown.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::future::join_all;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{DockerWorld, link::Done};
 use crate::{
@@ -61,11 +61,12 @@ impl DockerWorld {
     }
 
     /// How hard the nodes' machine was pressed while they ticked; nothing where that was not told.
-    pub(super) fn pressure(&self) -> Option<Map<String, Value>> {
+    pub(super) fn pressure(&self) -> BTreeMap<String, f64> {
         let inner = self.inner.borrow();
-        let [Some(begin), Some(end)] = &inner.watch.pressure else { return None };
+        let [Some(begin), Some(end)] = &inner.watch.pressure else { return BTreeMap::new() };
         let length = Duration::from_nanos(end.now_ns.saturating_sub(begin.now_ns));
         let [begin, end] = [begin, end].map(|told| told.result.get("pressure").and_then(Value::as_object));
-        Some(pressure::between(begin?, end?, length)).filter(|over| !over.is_empty())
+        let both = begin.zip(end);
+        both.map(|(begin, end)| pressure::between(begin, end, length)).unwrap_or_default()
     }
 }

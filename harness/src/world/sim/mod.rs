@@ -10,7 +10,7 @@ mod verbs;
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
 
 use async_trait::async_trait;
-use serde_json::{Map, Value, json};
+use history::record::Facts;
 use workloads::{
     api::Endpoint,
     env::{Env, EnvApi},
@@ -50,7 +50,7 @@ struct Inner {
     power_cut: bool,
     /// Rules in force, and what those showed that are gone, by number and node.
     rules: BTreeMap<(u32, String), verbs::Rules>,
-    facts: Map<String, Value>,
+    facts: Facts,
 }
 
 impl SimWorld {
@@ -155,8 +155,7 @@ impl World for SimWorld {
             inner.clients = configs.into_iter().map(|config| (config.node.clone(), config)).collect();
             inner.sink = Some(sink);
             let version = services::version(experiment);
-            inner.facts =
-                Map::from_iter([("simulated".into(), json!(true)), ("version".into(), json!(version))]);
+            inner.facts = Facts { simulated: true, version: Some(version), ..Facts::default() };
         }
         self.until_ready().await?;
         Ok(names)
@@ -192,7 +191,7 @@ impl World for SimWorld {
         terms.max().map(|(_, name)| name.0.clone())
     }
 
-    fn facts(&self) -> Map<String, Value> {
+    fn facts(&self) -> Facts {
         self.inner.borrow().facts.clone()
     }
 
