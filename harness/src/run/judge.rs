@@ -80,7 +80,7 @@ pub fn stalls(history: &History) -> Stalls {
 fn planned_faults(experiment: &Experiment) -> Vec<PlannedFaults> {
     let mut planned: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
     for fault in &experiment.schedule.faults {
-        planned.entry((fault.kind, fault.target.to_string())).or_default().insert(fault.id);
+        planned.entry((fault.kind(), fault.target.to_string())).or_default().insert(fault.id);
     }
     let planned = planned.into_iter();
     planned
