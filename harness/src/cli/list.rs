@@ -39,7 +39,7 @@ fn everything() -> Value {
                 "about": system.about,
                 "default_nodes": system.default_nodes,
                 "max_nodes": system.max_nodes,
-                "versions": catalog::versions(system.family.images()),
+                "versions": catalog::versions(system.images),
                 "settings": settings,
             })
         })
@@ -105,7 +105,7 @@ fn tables() -> String {
         systems.push_record([
             system.name.to_string(),
             format!("{} (up to {})", system.default_nodes, system.max_nodes),
-            catalog::versions(system.family.images()).join(", "),
+            catalog::versions(system.images).join(", "),
             system.about.to_string(),
         ]);
     }

@@ -1,10 +1,10 @@
 //! Real clients: small wire clients that send each request once, on the connection they were given, and never reconnect.
 
 mod connect;
-mod etcd;
-mod redis;
+pub mod etcd;
+pub mod redis;
 mod resource;
 mod stores;
-mod zookeeper;
+pub mod zookeeper;
 
 pub use stores::RealStores;

@@ -1,4 +1,7 @@
-use super::token::{Source, WithToken};
+use super::{
+    promises,
+    token::{Source, WithToken},
+};
 use crate::{
     rates::{Rates, Workload},
     recipes::{
@@ -26,6 +29,8 @@ const BASE: RecipeInfo = RecipeInfo {
     clients: CLIENTS,
     rates: Rates::DEFAULT,
     settings: &[],
+    until: redis::UNTIL,
+    gaps: promises::gaps,
     build: |context| Instance::Lock(Box::new(SetNx::new(context, false))),
 };
 
@@ -78,6 +83,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
     RecipeInfo {
         name: "etcd/put-without-compare",
         system: "etcd",
+        until: etcd::UNTIL,
         keepalive_percent: Some(etcd::KEEPALIVE_PERCENT),
         has_token: true,
         summary: "a lease and a plain put of the lock's key",
@@ -92,6 +98,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
     RecipeInfo {
         name: "etcd/lease-id-token",
         system: "etcd",
+        until: etcd::UNTIL,
         keepalive_percent: Some(etcd::KEEPALIVE_PERCENT),
         has_token: true,
         summary: "etcd/lease-lock with the lease's number as fencing token",
@@ -103,6 +110,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
     RecipeInfo {
         name: "zookeeper/version-token",
         system: "zookeeper",
+        until: zookeeper::UNTIL,
         keepalive_percent: Some(zookeeper::KEEPALIVE_PERCENT),
         has_token: true,
         summary: "zookeeper/lock with the node's version as fencing token",
@@ -116,6 +124,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
     RecipeInfo {
         name: "zookeeper/watch-after-read",
         system: "zookeeper",
+        until: zookeeper::UNTIL,
         keepalive_percent: Some(zookeeper::KEEPALIVE_PERCENT),
         has_token: true,
         summary: "zookeeper/lock that does not look whether the node it watches still exists",

@@ -1,4 +1,4 @@
-use super::{lease_lock::LeaseLock, server_lock::ServerLock};
+use super::{lease_lock::LeaseLock, promises, server_lock::ServerLock};
 use crate::{
     rates::{Rates, Workload},
     recipes::{CLIENTS, Instance, Primitive, RecipeInfo},
@@ -6,6 +6,8 @@ use crate::{
 
 /// As `clientv3` and jetcd keep a lease alive: at each third of its time to live.
 pub(in crate::recipes) const KEEPALIVE_PERCENT: u64 = 33;
+
+pub(in crate::recipes) const UNTIL: &str = "while its lease lives, whatever wall clocks say";
 
 /// Fields that most recipes here share.
 const BASE: RecipeInfo = RecipeInfo {
@@ -25,6 +27,8 @@ const BASE: RecipeInfo = RecipeInfo {
     clients: CLIENTS,
     rates: Rates::DEFAULT,
     settings: &[],
+    until: UNTIL,
+    gaps: promises::gaps,
     build: |context| Instance::Lock(Box::new(LeaseLock::new(context))),
 };
 

@@ -1,4 +1,4 @@
-use super::queue_lock::QueueLock;
+use super::{promises, queue_lock::QueueLock};
 use crate::{
     rates::{Rates, Workload},
     recipes::{CLIENTS, Instance, Primitive, RecipeInfo},
@@ -6,6 +6,8 @@ use crate::{
 
 /// The session is pinged by its connection; how long it certainly lives is asked for anew at two thirds.
 pub(in crate::recipes) const KEEPALIVE_PERCENT: u64 = 67;
+
+pub(in crate::recipes) const UNTIL: &str = "while its session lives, whatever wall clocks say";
 
 /// Fields that the recipes here share.
 const BASE: RecipeInfo = RecipeInfo {
@@ -25,6 +27,8 @@ const BASE: RecipeInfo = RecipeInfo {
     clients: CLIENTS,
     rates: Rates::DEFAULT,
     settings: &[],
+    until: UNTIL,
+    gaps: promises::gaps,
     build: |context| Instance::Lock(Box::new(QueueLock::new(context))),
 };
 
