@@ -8,7 +8,10 @@ use tabled::{
     builder::Builder,
     settings::{Style, Width, object::Columns},
 };
-use workloads::recipes::{self, RecipeInfo};
+use workloads::{
+    recipes::{self, RecipeInfo},
+    workload::Workload,
+};
 
 use super::output;
 use crate::{
@@ -64,6 +67,7 @@ fn everything() -> Value {
 /// Its row, and what it never promised.
 fn recipe(recipe: &RecipeInfo) -> Value {
     let mut told = json!(recipe);
+    told["workload"] = json!(Workload::usual_for(recipe.primitive));
     let gaps = recipe.gaps();
     let mut prevented_by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for gap in &gaps {
