@@ -1,7 +1,7 @@
 //! One sentence that says what a run showed, for somebody who has never seen one.
 
 use history::{
-    EventKind,
+    Action, EventKind,
     judgement::{FaultRecord, Judgement},
     verdict::Verdict,
 };
@@ -60,9 +60,9 @@ fn broken(run: &RunData, first: &Numbered) -> String {
     let events = first.violation.operations.iter().filter_map(|index| event_at(run, *index));
     let grants = events.filter(|event| event.kind == EventKind::Ok);
     let (mut lock, mut election, mut nodes) = (None, false, Vec::new());
-    for event in grants.filter(|event| matches!(event.f.as_str(), "acquire" | "campaign")) {
+    for event in grants.filter(|event| Action::named(&event.f).is_some_and(Action::asks)) {
         lock = lock.or_else(|| event.value.get("lock").and_then(Value::as_str));
-        election |= event.f == "campaign";
+        election |= event.f == Action::Campaign.name();
         nodes.push(who(event));
     }
     let who = match nodes.as_slice() {

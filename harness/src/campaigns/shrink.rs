@@ -208,7 +208,9 @@ fn failing(mut experiment: Experiment, check: &str) -> Result<Option<Failing>> {
     let last_ns = experiment.time.as_nanos() as u64;
     let violated_ns = result.violations.iter().map(|violation| violation.end_ns).min().unwrap_or(last_ns);
     let begun = |event: &history::Event| {
-        event.kind == EventKind::Invoke && event.f != "lapse" && event.time <= violated_ns
+        event.kind == EventKind::Invoke
+            && event.f != history::Action::Lapse.name()
+            && event.time <= violated_ns
     };
     let faults = &experiment.schedule.faults;
     let weight = |fault: &ScheduledFault| fault.at_ms + fault.lasts_ms + fault.fault.weight_ms();

@@ -9,10 +9,9 @@ use linear::{
     op::FailMeans,
 };
 use reports::run::RunData;
+use workloads::workload::Workload;
 
-use super::{
-    CheckArgs, CheckFormat, FailedArg, LockValueArg, NilReadArg, ReacquireArg, WorkloadArg, interrupt, output,
-};
+use super::{CheckArgs, CheckFormat, FailedArg, LockValueArg, NilReadArg, ReacquireArg, interrupt, output};
 use crate::{
     check::{
         self, Checked, Events, Meaning, Request, source,
@@ -120,11 +119,7 @@ fn request(args: &CheckArgs, path: String, format: CheckFormat, start: Instant) 
     Ok(Request {
         path,
         model: args.model,
-        workload: args.workload.map(|workload| match workload {
-            WorkloadArg::Lock => "lock",
-            WorkloadArg::Lease => "lease",
-            WorkloadArg::Election => "election",
-        }),
+        workload: args.workload.map(Workload::name),
         meaning: Meaning {
             failed: args.failed_cas.map(|failed| match failed {
                 FailedArg::Observation => FailMeans::Refused,

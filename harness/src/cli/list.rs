@@ -9,7 +9,10 @@ use tabled::{
     builder::Builder,
     settings::{Style, Width, object::Columns},
 };
-use workloads::recipes::{self, RecipeInfo};
+use workloads::{
+    recipes::{self, RecipeInfo},
+    workload::Workload,
+};
 
 use super::output;
 use crate::{catalog, error::Result, recipe_table::in_order, systems};
@@ -60,6 +63,7 @@ fn everything() -> Value {
 /// Its row, and what it never promised.
 fn recipe(recipe: &RecipeInfo) -> Value {
     let mut told = json!(recipe);
+    told["workload"] = json!(Workload::usual_for(recipe.primitive));
     let gaps = recipe.gaps();
     let mut prevented_by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for gap in &gaps {

@@ -19,8 +19,12 @@ mod simulate;
 
 use std::process;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{
+    Args, CommandFactory, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use history::exit::ExitCode;
+use workloads::workload::Workload;
 
 use crate::{
     error::Result,
@@ -159,9 +163,9 @@ struct RunArgs {
     /// Any image instead
     #[arg(long, value_name = "REF")]
     image: Option<String>,
-    /// Drive the recipe by another workload: lock, lease or election
-    #[arg(long, value_enum)]
-    workload: Option<WorkloadArg>,
+    /// Drive the recipe by another workload
+    #[arg(long, value_parser = workload())]
+    workload: Option<Workload>,
     /// A setting of the recipe or the system; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
@@ -204,11 +208,10 @@ impl RunArgs {
     }
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum WorkloadArg {
-    Lock,
-    Lease,
-    Election,
+/// A workload, by its name.
+fn workload() -> impl TypedValueParser<Value = Workload> {
+    let names = PossibleValuesParser::new(Workload::ALL.map(Workload::name));
+    names.try_map(|name| Workload::named(&name).ok_or("there is no such workload"))
 }
 
 #[derive(Debug, Args)]
@@ -223,8 +226,8 @@ struct CheckArgs {
     #[arg(long, value_name = "MODEL", conflicts_with = "workload")]
     model: Option<crate::check::model::ModelName>,
     /// Judge a history by the checks of this workload
-    #[arg(long, value_enum)]
-    workload: Option<WorkloadArg>,
+    #[arg(long, value_parser = workload())]
+    workload: Option<Workload>,
     /// How long it may take; then the verdict is unknown [default: the searches a minute, or a millisecond an event if that
     /// is longer]
     #[arg(long, value_name = "DURATION", value_parser = crate::check::quantity::duration)]

@@ -3,10 +3,9 @@
 use std::rc::Rc;
 
 use history::exit::ExitCode;
-use workloads::workload::Workload;
 
 use super::{
-    RunArgs, WorkloadArg,
+    RunArgs,
     conclude::{Ended, Losses, finish},
     interrupt, junit, output, runtime, simulate,
 };
@@ -71,11 +70,7 @@ pub(super) fn flags(args: &RunArgs) -> Flags {
         seed: args.seed,
         version: args.version.clone(),
         image: args.image.clone(),
-        workload: args.workload.map(|workload| match workload {
-            WorkloadArg::Lock => Workload::Lock,
-            WorkloadArg::Lease => Workload::Lease,
-            WorkloadArg::Election => Workload::Election,
-        }),
+        workload: args.workload,
         settings: args.settings.clone(),
         expect: args.expect,
     }

@@ -49,7 +49,7 @@ pub fn judge_history(
         expectations,
         experiment: experiment.name.clone(),
         recipe: Some(experiment.recipe.name.to_string()),
-        workload: Some(workload_name(experiment)),
+        workload: Some(experiment.workload.name().to_string()),
         world: world.to_string(),
         version,
         seed: Some(experiment.seed),
@@ -121,11 +121,4 @@ pub fn expectations(
 /// Whether everything expected came; `None` when nothing was.
 pub(super) fn as_expected(expectations: &BTreeMap<String, Expected>) -> Option<bool> {
     (!expectations.is_empty()).then(|| expectations.values().all(|expected| expected.met))
-}
-
-fn workload_name(experiment: &Experiment) -> String {
-    serde_json::to_value(experiment.workload)
-        .ok()
-        .and_then(|name| name.as_str().map(str::to_string))
-        .unwrap_or_default()
 }

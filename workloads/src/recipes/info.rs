@@ -4,7 +4,7 @@ use history::{Reacquire, suggest::closest};
 use serde::Serialize;
 
 use super::{Context, Gap, Instance, TABLES, renamed};
-use crate::rates::{Rates, Workload};
+use crate::rates::Rates;
 
 /// Number of clients where the recipe does not ask for another.
 pub const CLIENTS: u32 = 5;
@@ -30,8 +30,6 @@ pub struct RecipeInfo {
     pub system: &'static str,
     /// What it offers.
     pub primitive: Primitive,
-    /// The workload that drives it unless another is asked for.
-    pub workload: Workload,
     /// Its grants carry a fencing token.
     pub has_token: bool,
     /// Its grants end by themselves.

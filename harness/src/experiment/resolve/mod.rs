@@ -230,12 +230,13 @@ fn workload(
     let (workload, span) = match (flags.workload, &file.workload) {
         (Some(workload), _) => (workload, None),
         (None, Some(workload)) => (*workload.get_ref(), Some(workload.span())),
-        (None, None) => (recipe.workload, None),
+        (None, None) => (Workload::usual_for(recipe.primitive), None),
     };
-    let election = |workload| workload == Workload::Election;
-    if election(workload) != election(recipe.workload) {
-        let fits = if election(recipe.workload) { "election" } else { "lock or lease" };
-        let message = format!("{} cannot be driven by {}: use {fits}", recipe.name, workload.name());
+    if !workload.drives(recipe.primitive) {
+        let fitting = Workload::ALL.into_iter().filter(|workload| workload.drives(recipe.primitive));
+        let fitting: Vec<&str> = fitting.map(Workload::name).collect();
+        let message =
+            format!("{} cannot be driven by {}: use {}", recipe.name, workload.name(), fitting.join(" or "));
         return Err(place.wrong(span, "--workload", &message));
     }
     Ok(workload)

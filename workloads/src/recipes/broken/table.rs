@@ -3,7 +3,7 @@ use super::{
     token::{Source, WithToken},
 };
 use crate::{
-    rates::{Rates, Workload},
+    rates::Rates,
     recipes::{
         CLIENTS, Instance, Primitive, RecipeInfo, SettingInfo,
         etcd::{self, LeaseLock},
@@ -16,7 +16,6 @@ const BASE: RecipeInfo = RecipeInfo {
     name: "",
     system: "redis",
     primitive: Primitive::Lock,
-    workload: Workload::Lock,
     has_token: false,
     has_ttl: true,
     aware: false,

@@ -1,6 +1,6 @@
 use super::{lease_lock::LeaseLock, promises, server_lock::ServerLock};
 use crate::{
-    rates::{Rates, Workload},
+    rates::Rates,
     recipes::{CLIENTS, Instance, Primitive, RecipeInfo},
 };
 
@@ -14,7 +14,6 @@ const BASE: RecipeInfo = RecipeInfo {
     name: "",
     system: "etcd",
     primitive: Primitive::Lock,
-    workload: Workload::Lock,
     has_token: true,
     has_ttl: true,
     aware: false,
@@ -32,9 +31,8 @@ const BASE: RecipeInfo = RecipeInfo {
     build: |context| Instance::Lock(Box::new(LeaseLock::new(context))),
 };
 
-const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, workload: Workload::Lease, ..BASE };
-const ELECTION: RecipeInfo =
-    RecipeInfo { primitive: Primitive::Election, workload: Workload::Election, ..BASE };
+const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, ..BASE };
+const ELECTION: RecipeInfo = RecipeInfo { primitive: Primitive::Election, ..BASE };
 
 const LEASE_LOCK: RecipeInfo = RecipeInfo {
     name: "etcd/lease-lock",
@@ -59,7 +57,6 @@ const LOCK_RPC: RecipeInfo = RecipeInfo {
 const LOCK_RPC_LEASE: RecipeInfo = RecipeInfo {
     name: "etcd/lock-rpc-lease",
     primitive: Primitive::Lease,
-    workload: Workload::Lease,
     summary: "etcd/lock-rpc, its lease renewed at two thirds of the TTL; the client never looks at its clock",
     ..LOCK_RPC
 };

@@ -1,6 +1,6 @@
 use super::{promises, redlock::Redlock, sentinel::SentinelLock, set_nx::SetNx};
 use crate::{
-    rates::{Rates, Workload},
+    rates::Rates,
     recipes::{CLIENTS, Instance, Primitive, RecipeInfo, SettingInfo},
 };
 
@@ -32,7 +32,6 @@ const BASE: RecipeInfo = RecipeInfo {
     name: "",
     system: "redis",
     primitive: Primitive::Lock,
-    workload: Workload::Lock,
     has_token: false,
     has_ttl: true,
     aware: false,
@@ -50,8 +49,7 @@ const BASE: RecipeInfo = RecipeInfo {
     build: |context| Instance::Lock(Box::new(SetNx::new(context, false))),
 };
 
-const LEASE: RecipeInfo =
-    RecipeInfo { primitive: Primitive::Lease, workload: Workload::Lease, until: UNTIL_RENEWED, ..BASE };
+const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, until: UNTIL_RENEWED, ..BASE };
 
 const REDLOCK: RecipeInfo = RecipeInfo {
     system: "redis-independent",
@@ -148,7 +146,6 @@ const REDLOCK_LOCK: RecipeInfo = RecipeInfo {
 const REDLOCK_LEASE: RecipeInfo = RecipeInfo {
     name: "redis/redlock-lease",
     primitive: Primitive::Lease,
-    workload: Workload::Lease,
     until: "as long as it renews, while of the servers that granted it so many keep data and time that the rest is no \
             majority",
     summary: "redis/redlock, extended on a majority at two thirds of the TTL; the client never looks at its clock",
@@ -164,7 +161,6 @@ const SENTINEL_LOCK: RecipeInfo = RecipeInfo {
 const ELECTION: RecipeInfo = RecipeInfo {
     name: "redis/election",
     primitive: Primitive::Election,
-    workload: Workload::Election,
     until: UNTIL_RENEWED,
     has_token: true,
     summary: "the leader holds a key with a TTL and renews it; its term comes from INCR in the same script; it never looks at its clock",

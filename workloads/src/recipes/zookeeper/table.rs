@@ -1,6 +1,6 @@
 use super::{promises, queue_lock::QueueLock};
 use crate::{
-    rates::{Rates, Workload},
+    rates::Rates,
     recipes::{CLIENTS, Instance, Primitive, RecipeInfo},
 };
 
@@ -14,7 +14,6 @@ const BASE: RecipeInfo = RecipeInfo {
     name: "",
     system: "zookeeper",
     primitive: Primitive::Lock,
-    workload: Workload::Lock,
     has_token: true,
     has_ttl: true,
     aware: false,
@@ -32,7 +31,7 @@ const BASE: RecipeInfo = RecipeInfo {
     build: |context| Instance::Lock(Box::new(QueueLock::new(context))),
 };
 
-const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, workload: Workload::Lease, ..BASE };
+const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, ..BASE };
 
 const LOCK: RecipeInfo = RecipeInfo {
     name: "zookeeper/lock",
@@ -49,7 +48,6 @@ const LOCK_LEASE: RecipeInfo = RecipeInfo {
 const ELECTION: RecipeInfo = RecipeInfo {
     name: "zookeeper/election",
     primitive: Primitive::Election,
-    workload: Workload::Election,
     summary: "the first of the ephemeral sequential nodes leads, each watches the one before it; term = czxid; the leader looks at no clock",
     build: |context| Instance::Election(Box::new(QueueLock::new(context))),
     ..BASE
