@@ -17,6 +17,7 @@ pub mod help;
 pub mod images;
 mod input;
 mod memory;
+mod numbers;
 pub mod own_ticks;
 mod owner;
 pub mod pressure;

@@ -2,16 +2,15 @@
 
 use std::{path::Path, time::Instant};
 
-use history::{Reacquire, exit::ExitCode, verdict::Verdict};
-use linear::{
-    convert::{LockValue, NilRead},
-    explain::Explanation,
-    op::FailMeans,
-};
+use history::{exit::ExitCode, verdict::Verdict};
+use linear::explain::Explanation;
 use reports::run::RunData;
 use workloads::workload::Workload;
 
-use super::{CheckArgs, CheckFormat, FailedArg, LockValueArg, NilReadArg, ReacquireArg, interrupt, output};
+use super::{
+    args::{CheckArgs, CheckFormat},
+    interrupt, output,
+};
 use crate::{
     check::{
         self, Checked, Events, Meaning, Request, source,
@@ -121,25 +120,12 @@ fn request(args: &CheckArgs, path: String, format: CheckFormat, start: Instant) 
         model: args.model,
         workload: args.workload.map(Workload::name),
         meaning: Meaning {
-            failed: args.failed_cas.map(|failed| match failed {
-                FailedArg::Observation => FailMeans::Refused,
-                FailedArg::Dropped => FailMeans::Nothing,
-            }),
-            nil_read: args.nil_read.map(|read| match read {
-                NilReadArg::Value => NilRead::Nil,
-                NilReadArg::Nothing => NilRead::Nothing,
-            }),
+            failed: args.failed_cas.map(Into::into),
+            nil_read: args.nil_read.map(Into::into),
             initial: args.initial.as_deref().map(check::initial),
-            lock_value: args.lock_value.map(|value| match value {
-                LockValueArg::Name => LockValue::Name,
-                LockValueArg::Owner => LockValue::Owner,
-            }),
+            lock_value: args.lock_value.map(Into::into),
         },
-        reacquire: args.reacquire.map(|meaning| match meaning {
-            ReacquireArg::Refresh => Reacquire::Refresh,
-            ReacquireArg::Nested => Reacquire::Nested,
-            ReacquireArg::Defect => Reacquire::Defect,
-        }),
+        reacquire: args.reacquire.map(Into::into),
         budget: Budget {
             time: args.timeout,
             memory_bytes: args.memory.or_else(memory::half_of_free),

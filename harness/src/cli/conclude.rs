@@ -10,7 +10,7 @@ use history::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{RunArgs, junit, output};
+use super::{args::Results, junit, output};
 use crate::{
     engine::hex,
     error::{Error, Result},
@@ -54,9 +54,9 @@ impl Losses {
 }
 
 /// Judges, writes the reports, prints the result, and chooses the exit code.
-pub fn finish(args: &RunArgs, ended: Ended) -> Result<ExitCode> {
+pub fn finish(asked: &str, results: &Results, ended: Ended) -> Result<ExitCode> {
     let Ended { folder, experiment, recorder, mut outcome, facts, world, mut losses } = ended;
-    let record = record(args, &experiment, &folder, &outcome, &facts, world);
+    let record = record(asked, &experiment, &folder, &outcome, &facts, world);
     losses.note(record.and_then(|text| folder.write(RUN, text)));
     let begun = Instant::now();
     let Files { history, notes, .. } = Files::read(folder.path(), &recorder.unwritten())?;
@@ -78,7 +78,7 @@ pub fn finish(args: &RunArgs, ended: Ended) -> Result<ExitCode> {
     run.judgement.phases_ms.insert("report".into(), begun.elapsed().as_secs_f64() * 1000.0);
     let verdict = reports::json::render(&run.judgement).map_err(|error| Error::Harness(error.to_string()))?;
     losses.note(folder.write(VERDICT, &verdict));
-    if args.json {
+    if results.json {
         output::print(&verdict);
     } else if !outcome.nodes.clients.is_empty() {
         // Before there are clients there is nothing to show but what went wrong.
@@ -86,7 +86,7 @@ pub fn finish(args: &RunArgs, ended: Ended) -> Result<ExitCode> {
     }
     // Told when the process ends.
     losses.0.extend(output::all_printed().err().map(|error| error.to_string()));
-    if let Some(path) = &args.junit {
+    if let Some(path) = &results.junit {
         let written = junit::write(path, &run, &losses.0);
         losses.note(written);
     }
@@ -104,7 +104,7 @@ pub fn finish(args: &RunArgs, ended: Ended) -> Result<ExitCode> {
 
 /// What `run.json` says.
 fn record(
-    args: &RunArgs,
+    asked: &str,
     experiment: &Experiment,
     folder: &RunFolder,
     outcome: &Outcome,
@@ -117,7 +117,7 @@ fn record(
         format: older::FORMAT,
         fencepost: env!("CARGO_PKG_VERSION").into(),
         world: world.into(),
-        asked: args.what.clone(),
+        asked: asked.into(),
         repeat: run::repeat(experiment, folder),
         experiment: experiment.name.clone(),
         recipe: experiment.recipe.name.into(),

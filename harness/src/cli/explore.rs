@@ -7,7 +7,7 @@ use std::{
 
 use history::exit::ExitCode;
 
-use super::{ExploreArgs, conclude::finish, interrupt, output, run, simulate};
+use super::{args::ExploreArgs, conclude::finish, interrupt, output, simulate};
 use crate::{
     campaigns::{
         explore::{Campaign, Found, Reason, Tally, explore, with_seed},
@@ -29,7 +29,7 @@ const SEEDS_TOLD: usize = 10;
 /// Explores, and leaves the first violation in the store; 1 when there was one.
 pub fn main(args: ExploreArgs) -> Result<ExitCode> {
     let campaign = campaign(&args)?;
-    RunFolder::can_be_made(&args.run.store)?;
+    RunFolder::can_be_made(&args.run.store.path)?;
     let (first, last) = (campaign.first, campaign.first + (campaign.seeds - 1));
     let (recipe, faults) = (campaign.base.recipe.name, &campaign.base.faults);
     let faults = if faults.faults.is_empty() { "no faults".to_owned() } else { faults.to_string() };
@@ -74,22 +74,22 @@ fn expects_violation(experiment: &Experiment) -> bool {
 fn campaign(args: &ExploreArgs) -> Result<Campaign> {
     let wrong = |why: &str| Err(Error::Usage(why.into()));
     match &args.run {
-        run if run.on == Some(On::Docker) => {
+        run if run.flags.on == Some(On::Docker) => {
             return wrong(
                 "--on: seeds are explored in the simulation only; `fencepost run` and `fencepost replay` know --on docker",
             );
         }
-        run if run.json || run.junit.is_some() => {
+        run if run.results.json || run.results.junit.is_some() => {
             return wrong(
                 "--json and --junit are of one run: leave them out here, then `fencepost report RUN --format json` or `junit`",
             );
         }
         _ => {}
     }
-    let flags = Flags { on: Some(On::Sim), ..run::flags(&args.run) };
+    let flags = Flags { on: Some(On::Sim), ..args.run.flags.clone() };
     let base = Experiment::resolve(&args.run.what, &flags)?;
     output::note_renamed(&base);
-    let first = args.run.seed.unwrap_or(1);
+    let first = args.run.flags.seed.unwrap_or(1);
     if first.checked_add(args.seeds - 1).is_none() {
         return wrong(&format!("--seeds: there are not {} seeds from {first} on", args.seeds));
     }
@@ -152,9 +152,9 @@ fn show(args: &ExploreArgs, campaign: &Campaign, found: &Found) -> Result<ExitCo
             experiment = smallest.experiment;
         }
     }
-    let stored = simulate::store(&args.run.store, experiment, Rc::new(Silent), Stop::default())?;
+    let stored = simulate::store(&args.run.store.path, experiment, Rc::new(Silent), Stop::default())?;
     let path = shell::quoted(&stored.ended.folder.path().display().to_string());
-    let code = finish(&args.run, stored.ended)?;
+    let code = finish(&args.run.what, &args.run.results, stored.ended)?;
     output::say(&format!(
         "again: fencepost replay {path}\non real servers: fencepost replay {path} --on docker\n"
     ));

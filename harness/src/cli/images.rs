@@ -4,7 +4,7 @@ use history::exit::ExitCode;
 use serde_json::json;
 use tabled::{builder::Builder, settings::Style};
 
-use super::{ImagesArgs, output, runtime};
+use super::{args::ImagesArgs, output, runtime};
 use crate::{
     catalog::{CATALOG, Image},
     engine::Engine,

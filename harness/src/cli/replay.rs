@@ -5,7 +5,7 @@ use std::{path::Path, rc::Rc};
 use history::{exit::ExitCode, judgement::Judgement, record::RunRecord, verdict::Verdict};
 
 use super::{
-    ReplayArgs, RunArgs,
+    args::{ReplayArgs, Results, RunArgs},
     conclude::{finish, sha256},
     interrupt, output, run, runtime, simulate,
 };
@@ -70,13 +70,12 @@ fn again(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<ExitCode> {
         ));
     }
     let recorded = history(&folder.join(HISTORY))?;
-    let run_args = RunArgs::of(&args.what, &args.store);
     let stop = Stop::by(interrupt::listen("stopping: judging what there is; once more to force"));
-    let stored = simulate::store(&args.store, experiment(file, On::Sim)?, Rc::new(Silent), stop)?;
+    let stored = simulate::store(&args.store.path, experiment(file, On::Sim)?, Rc::new(Silent), stop)?;
     let interrupted = stored.ended.outcome.interrupted;
     let new_trace = format!("{:016x}", stored.trace);
     let new_folder = stored.ended.folder.clone();
-    let code = finish(&run_args, stored.ended)?;
+    let code = finish(&args.what, &Results::default(), stored.ended)?;
     if interrupted || code == ExitCode::Harness {
         return Ok(code);
     }
@@ -134,7 +133,12 @@ fn on_docker(args: &ReplayArgs, file: &Path, folder: &Path) -> Result<ExitCode> 
         )));
     };
     for number in 1..=TRIES {
-        let run_args = RunArgs::of(&args.what, &args.store);
+        let run_args = RunArgs {
+            what: args.what.clone(),
+            flags: Flags::default(),
+            results: Results::default(),
+            store: args.store.clone(),
+        };
         let real = runtime::block_on(run::run(run_args, experiment.clone()))?;
         if matches!(real.code, ExitCode::Interrupted | ExitCode::Harness | ExitCode::Unavailable) {
             // Half a try says nothing of real servers.

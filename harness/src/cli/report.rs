@@ -2,7 +2,10 @@
 
 use history::exit::ExitCode;
 
-use super::{Format, ReportArgs, output};
+use super::{
+    args::{Format, ReportArgs},
+    output,
+};
 use crate::{
     error::{Error, Result},
     store::RunFolder,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use history::exit::ExitCode;
 
 use super::{
-    RunArgs,
+    args::RunArgs,
     conclude::{Ended, Losses, finish},
     interrupt, junit, output, runtime, simulate,
 };
@@ -24,12 +24,12 @@ use crate::{
 
 /// Runs the experiment and returns the exit code that its verdict asks for.
 pub fn main(args: RunArgs) -> Result<ExitCode> {
-    let experiment = Experiment::resolve(&args.what, &flags(&args)).inspect_err(|error| {
+    let experiment = Experiment::resolve(&args.what, &args.flags).inspect_err(|error| {
         // It has no name yet but what was asked for.
-        args.junit.iter().for_each(|path| junit::failed(path, &args.what, error));
+        args.results.junit.iter().for_each(|path| junit::failed(path, &args.what, error));
     })?;
     output::note_renamed(&experiment);
-    let Some(path) = args.junit.clone() else { return in_its_world(args, experiment) };
+    let Some(path) = args.results.junit.clone() else { return in_its_world(args, experiment) };
     let name = experiment.name.clone();
     junit::begin(&path, &name)?;
     in_its_world(args, experiment).inspect_err(|error| junit::failed(&path, &name, error))
@@ -41,7 +41,7 @@ fn in_its_world(args: RunArgs, experiment: Experiment) -> Result<ExitCode> {
         On::Sim => simulate::main(&args, experiment),
         // An engine that is meant and cannot be used is an error: the simulation would hide it.
         On::Auto if runtime::block_on(Engine::if_any())?.is_none() => {
-            let flags = Flags { on: Some(On::Sim), ..flags(&args) };
+            let flags = Flags { on: Some(On::Sim), ..args.flags.clone() };
             let code = simulate::main(&args, Experiment::resolve(&args.what, &flags)?)?;
             tell!("{}", output::NO_ENGINE);
             Ok(code)
@@ -58,24 +58,6 @@ pub(super) struct Ran {
     pub folder: RunFolder,
 }
 
-pub(super) fn flags(args: &RunArgs) -> Flags {
-    Flags {
-        on: args.on,
-        faults: args.faults.clone(),
-        nodes: args.nodes,
-        clients: args.clients,
-        ttl: args.ttl.clone(),
-        time: args.time.clone(),
-        rate: args.rate,
-        seed: args.seed,
-        version: args.version.clone(),
-        image: args.image.clone(),
-        workload: args.workload,
-        settings: args.settings.clone(),
-        expect: args.expect,
-    }
-}
-
 /// Runs the experiment on real servers.
 pub(super) async fn run(args: RunArgs, experiment: Experiment) -> Result<Ran> {
     let binary = NodeBinary::look()?;
@@ -83,10 +65,10 @@ pub(super) async fn run(args: RunArgs, experiment: Experiment) -> Result<Ran> {
     binary.map_or(Ok(()), |binary| binary.runs_on(&engine.facts.architecture))?;
     // Tidying is a courtesy: what cannot be removed now is told by `doctor` and removed by `clean`.
     let _ = engine.attended(clean::remove_abandoned(&engine)).await?;
-    let folder = RunFolder::create(&args.store, &experiment.name, &experiment.to_toml()?)?;
+    let folder = RunFolder::create(&args.store.path, &experiment.name, &experiment.to_toml()?)?;
     let experiment = Rc::new(experiment);
-    let progress: Rc<dyn Progress> = if args.json { Rc::new(Silent) } else { Rc::new(Shown::new()) };
-    if !args.json {
+    let progress: Rc<dyn Progress> = if args.results.json { Rc::new(Silent) } else { Rc::new(Shown::new()) };
+    if !args.results.json {
         output::announce(&experiment, &engine);
     }
     let recorder = Rc::new(Recorder::create(folder.path())?);
@@ -106,7 +88,7 @@ pub(super) async fn run(args: RunArgs, experiment: Experiment) -> Result<Ran> {
     let facts = world.facts();
     let ended =
         Ended { folder: folder.clone(), experiment, recorder, outcome, facts, world: "docker", losses };
-    let code = finish(&args, ended)?;
+    let code = finish(&args.what, &args.results, ended)?;
     Ok(Ran { code, folder })
 }
 

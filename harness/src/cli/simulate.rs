@@ -6,7 +6,7 @@ use history::exit::ExitCode;
 use reports::message::Message;
 
 use super::{
-    RunArgs,
+    args::RunArgs,
     conclude::{Ended, Losses, finish},
     interrupt, output,
 };
@@ -21,12 +21,12 @@ use crate::{
 
 /// Runs the experiment, which was resolved for it, in the simulation and returns the exit code that its verdict asks for.
 pub fn main(args: &RunArgs, experiment: Experiment) -> Result<ExitCode> {
-    if !args.json {
+    if !args.results.json {
         output::announce_simulated(&experiment);
     }
-    let progress: Rc<dyn Progress> = if args.json { Rc::new(Silent) } else { Rc::new(Shown::new()) };
+    let progress: Rc<dyn Progress> = if args.results.json { Rc::new(Silent) } else { Rc::new(Shown::new()) };
     let stop = Stop::by(interrupt::listen("stopping: judging what there is; once more to force"));
-    finish(args, store(&args.store, experiment, progress, stop)?.ended)
+    finish(&args.what, &args.results, store(&args.store.path, experiment, progress, stop)?.ended)
 }
 
 /// A simulated run with its files.

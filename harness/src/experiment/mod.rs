@@ -1,6 +1,8 @@
 //! Experiments: what is run, resolved from a file, flags and defaults.
 
 mod file;
+mod flags;
+mod given;
 pub mod older;
 mod resolve;
 mod simulation;
@@ -19,7 +21,8 @@ use workloads::{
 
 pub use self::{
     file::ExperimentFile,
-    resolve::{Flags, system_of},
+    flags::{Flags, workload},
+    resolve::system_of,
     simulation::SimTable,
 };
 use crate::systems::{Setup, System};

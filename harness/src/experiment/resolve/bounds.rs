@@ -2,10 +2,14 @@
 
 use std::ops::RangeInclusive;
 
-use toml::Spanned;
-
 use super::{Flags, Place};
-use crate::{error::Result, experiment::ExperimentFile};
+use crate::{
+    error::Result,
+    experiment::{
+        ExperimentFile,
+        given::{Given, given},
+    },
+};
 
 /// Number of clients: an address range of a run's network.
 pub const CLIENTS: RangeInclusive<u32> = 1..=100;
@@ -32,11 +36,8 @@ pub struct Lengths {
 
 /// Fails where something cannot be simulated.
 pub fn simulated(file: &ExperimentFile, flags: &Flags, place: &Place<'_>) -> Result<()> {
-    let (image, span, version) = match (&flags.image, &file.system.image) {
-        (Some(image), _) => (image, None, "--version"),
-        (None, Some(image)) => (image.get_ref(), Some(Spanned::span(image)), "`version`"),
-        (None, None) => return Ok(()),
-    };
+    let Some(Given { value: image, span }) = given(&flags.image, &file.system.image) else { return Ok(()) };
+    let version = if span.is_none() { "--version" } else { "`version`" };
     let message = format!("{image} cannot be simulated: {version} says which version's contract is modelled");
     Err(place.wrong(span, "--image", &message))
 }

@@ -20,42 +20,16 @@ use self::{
     settings::{settings, version},
     values::{check_name, duration, expectations, number, random_seed, rates},
 };
-use super::{Expectation, Experiment, ExperimentFile, On, file::Source, older};
+use super::{
+    Experiment, ExperimentFile, Flags, On,
+    file::Source,
+    given::{Given, given},
+    older,
+};
 use crate::{
     error::{Error, Result},
     systems::System,
 };
-
-/// What was said on the command line; it goes before what the file says.
-#[derive(Clone, Debug, Default)]
-pub struct Flags {
-    /// `--on`
-    pub on: Option<On>,
-    /// `--faults`
-    pub faults: Option<String>,
-    /// `--nodes`
-    pub nodes: Option<u32>,
-    /// `--clients`
-    pub clients: Option<u32>,
-    /// `--ttl`
-    pub ttl: Option<String>,
-    /// `--time`
-    pub time: Option<String>,
-    /// `--rate`: how many operations a second each client aims at.
-    pub rate: Option<f64>,
-    /// `--seed`
-    pub seed: Option<u64>,
-    /// `--version`
-    pub version: Option<String>,
-    /// `--image`
-    pub image: Option<String>,
-    /// `--workload`
-    pub workload: Option<Workload>,
-    /// `--set key=value`
-    pub settings: Vec<String>,
-    /// `--expect`
-    pub expect: Option<Expectation>,
-}
 
 /// Where a wrong value stands: in the file, or in a flag.
 struct Place<'a> {
@@ -107,20 +81,25 @@ impl Experiment {
         let system = system_of(recipe);
         let workload = workload(recipe, file, flags, place)?;
         let on = flags.on.or(file.on).unwrap_or_default();
-        let ttl_ms = duration(&flags.ttl, &file.ttl, "--ttl", "2s", TTL, place)?;
+        let ttl_ms = duration(given(&flags.ttl, &file.ttl), "--ttl", "2s", TTL, place)?;
         let time = if on == On::Sim { TIME_SIMULATED } else { TIME };
-        let time_ms = duration(&flags.time, &file.time, "--time", "30s", time, place)?;
+        let time_ms = duration(given(&flags.time, &file.time), "--time", "30s", time, place)?;
         let nodes = number(
-            flags.nodes,
-            &file.system.nodes,
+            given(&flags.nodes, &file.system.nodes),
             "--nodes",
             system.default_nodes,
             1..=system.max_nodes,
             &format!("{} has", system.name),
             place,
         )?;
-        let clients =
-            number(flags.clients, &file.clients, "--clients", recipe.clients, CLIENTS, "a run has", place)?;
+        let clients = number(
+            given(&flags.clients, &file.clients),
+            "--clients",
+            recipe.clients,
+            CLIENTS,
+            "a run has",
+            place,
+        )?;
         if on == On::Sim {
             simulated(file, flags, place)?;
         }
@@ -151,7 +130,7 @@ impl Experiment {
             ttl: Duration::from_millis(ttl_ms),
             seed,
             version,
-            image: flags.image.clone().or_else(|| Some(file.system.image.as_ref()?.get_ref().clone())),
+            image: given(&flags.image, &file.system.image).map(|image| image.value),
             settings,
             rates,
             sim,
@@ -227,10 +206,8 @@ fn workload(
     flags: &Flags,
     place: &Place<'_>,
 ) -> Result<Workload> {
-    let (workload, span) = match (flags.workload, &file.workload) {
-        (Some(workload), _) => (workload, None),
-        (None, Some(workload)) => (*workload.get_ref(), Some(workload.span())),
-        (None, None) => (Workload::usual_for(recipe.primitive), None),
+    let Some(Given { value: workload, span }) = given(&flags.workload, &file.workload) else {
+        return Ok(Workload::usual_for(recipe.primitive));
     };
     if !workload.drives(recipe.primitive) {
         let fitting = Workload::ALL.into_iter().filter(|workload| workload.drives(recipe.primitive));

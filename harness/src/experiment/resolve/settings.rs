@@ -12,7 +12,10 @@ use super::{Flags, Place};
 use crate::{
     catalog,
     error::{Error, Result},
-    experiment::ExperimentFile,
+    experiment::{
+        ExperimentFile,
+        given::{Given, given},
+    },
     systems::System,
 };
 
@@ -23,10 +26,8 @@ pub fn version(
     system: &System,
     place: &Place<'_>,
 ) -> Result<Option<String>> {
-    let (version, span) = match (&flags.version, &file.system.version) {
-        (Some(version), _) => (version.clone(), None),
-        (None, Some(version)) => (version.get_ref().clone(), Some(version.span())),
-        (None, None) => return Ok(None),
+    let Some(Given { value: version, span }) = given(&flags.version, &file.system.version) else {
+        return Ok(None);
     };
     if flags.image.is_some() || file.system.image.is_some() {
         return Err(place.wrong(

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    experiment::{Expectation, ExperimentFile},
+    experiment::{Expectation, ExperimentFile, given::Given},
     store::LATEST,
 };
 
@@ -24,19 +24,14 @@ const RATE: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
 
 /// A duration in milliseconds, from a flag, else from the file, else its default.
 pub fn duration(
-    flag: &Option<String>,
-    key: &Option<Spanned<String>>,
+    given: Option<Given<String>>,
     name: &str,
     default: &str,
     lengths: Lengths,
     place: &Place<'_>,
 ) -> Result<u64> {
-    let (text, span) = match (flag, key) {
-        (Some(text), _) => (text.as_str(), None),
-        (None, Some(text)) => (text.get_ref().as_str(), Some(text.span())),
-        (None, None) => (default, None),
-    };
-    let ms = parse_ms(text).map_err(|error| place.wrong(span.clone(), name, &error.to_string()))?;
+    let Given { value: text, span } = given.unwrap_or_else(|| Given { value: default.into(), span: None });
+    let ms = parse_ms(&text).map_err(|error| place.wrong(span.clone(), name, &error.to_string()))?;
     let message = match ms {
         _ if ms < *lengths.ms.start() => {
             format!("{text} is too short: at least {}", format_ms(*lengths.ms.start()))
@@ -51,19 +46,14 @@ pub fn duration(
 
 /// A number, from a flag, else from the file, else its default; `who_has` begins the words of an error.
 pub fn number(
-    flag: Option<u32>,
-    key: &Option<Spanned<u32>>,
+    given: Option<Given<u32>>,
     name: &str,
     default: u32,
     range: std::ops::RangeInclusive<u32>,
     who_has: &str,
     place: &Place<'_>,
 ) -> Result<u32> {
-    let (number, span) = match (flag, key) {
-        (Some(number), _) => (number, None),
-        (None, Some(number)) => (*number.get_ref(), Some(number.span())),
-        (None, None) => (default, None),
-    };
+    let Given { value: number, span } = given.unwrap_or(Given { value: default, span: None });
     if !range.contains(&number) {
         let bounds = match (range.start(), range.end()) {
             (one, same) if one == same => format!("exactly {one}"),
