@@ -12,6 +12,7 @@ use history::{
 
 use super::Outcome;
 use crate::{
+    about,
     error::Error,
     experiment::{Expectation, Experiment},
     help,
@@ -66,6 +67,7 @@ pub fn judge_history(
         phases_ms: outcome.phases_ms.clone(),
     };
     judgement.help = help::of_run(experiment, &judgement);
+    about::of_faults(&mut judgement.faults);
     Judged { judgement, history }
 }
 

@@ -239,6 +239,7 @@ fn each_kind_of_fault_shows_its_own_evidence_as_on_containers() {
             _ => false,
         };
         assert!(proves, "{}: {}", fault.kind, fault.evidence);
+        assert!(fault.phrase.contains(&fault.targets[0]) && fault.shown.contains_key(&fault.targets[0]));
     }
     assert_eq!(kinds.len(), 4, "{kinds:?}");
 }

@@ -1,8 +1,10 @@
 //! What there is to know about a kind before any fault of it.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
-use super::FaultKind;
+use super::{FaultKind, words::plain};
 use crate::{duration::DurationRange, target::Target};
 
 /// What there is to know about a kind.
@@ -80,6 +82,20 @@ impl FaultKind {
     fn times(self, target: &Target) -> Times {
         let info = self.info();
         info.rolling.filter(|_| *target == Target::Rolling).unwrap_or(info.times)
+    }
+
+    /// What each node showed in a few words, of those whose evidence is as this kind leaves it.
+    pub fn shown(self, evidence: &Value) -> BTreeMap<String, String> {
+        let nodes = evidence.as_object().into_iter().flatten();
+        let told = nodes.filter_map(|(node, shown)| Some((node.clone(), self.of_node(shown.as_object()?)?)));
+        told.collect()
+    }
+
+    fn of_node(self, shown: &Map<String, Value>) -> Option<String> {
+        match shown.get("error") {
+            Some(error) => Some(format!("error: {}", plain(error))),
+            None => (self.info().shown)(shown),
+        }
     }
 
     /// A fault on these nodes as a clause: `c3 was paused`.
