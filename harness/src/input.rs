@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use rustix::fs::OFlags;
+use nix::fcntl::OFlag;
 
 use crate::memory;
 
@@ -34,7 +34,7 @@ const OF_RUN_MAX: u64 = 256 << 20;
 /// A file that cannot be opened, or a pipe.
 pub fn of_run(path: &Path) -> io::Result<File> {
     // A pipe that nobody writes into would be waited for.
-    let file = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
+    let file = OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
     match file.metadata()?.file_type().is_fifo() {
         true => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe, not a file")),
         false => Ok(file),
@@ -95,7 +95,7 @@ mod tests {
     fn a_pipe_is_no_file_of_a_run_and_nobody_waits_for_it() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let pipe = folder.path().join("verdict.json");
-        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).expect("a pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
         assert_eq!(text_of_run(&pipe).unwrap_err().to_string(), "it is a pipe, not a file");
     }
 }

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use rustix::process::{Resource, getrlimit};
+use nix::{
+    libc::RLIM_INFINITY,
+    sys::resource::{Resource, getrlimit},
+};
 
 /// Where cgroups say how much their processes may take together: version 2, then 1.
 const CGROUPS: [&str; 2] = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
@@ -11,8 +14,9 @@ const CGROUPS: [&str; 2] = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/
 pub fn half_of_free() -> Option<u64> {
     let cgroups = CGROUPS.iter().filter_map(|path| fs::read_to_string(path).ok()?.trim().parse().ok());
     // What grows takes addresses for twice what it fills.
-    let limits = [Resource::As, Resource::Data].into_iter().filter_map(|limit| getrlimit(limit).current);
-    let limits = limits.map(|bytes| bytes / 2);
+    let limits =
+        [Resource::RLIMIT_AS, Resource::RLIMIT_DATA].into_iter().filter_map(|kind| getrlimit(kind).ok());
+    let limits = limits.filter(|(soft, _)| *soft != RLIM_INFINITY).map(|(soft, _)| soft / 2);
     available().into_iter().chain(cgroups).chain(limits).min().map(|bytes| bytes / 2)
 }
 

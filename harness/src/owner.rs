@@ -2,10 +2,7 @@
 
 use std::{fs, str::FromStr};
 
-use rustix::{
-    io::Errno,
-    process::{Pid, test_kill_process},
-};
+use nix::{errno::Errno, sys::signal::kill, unistd::Pid};
 
 use crate::agent;
 
@@ -95,8 +92,8 @@ fn is_gone_from_here(owner: &Owner<'_>) -> bool {
         // Others' processes may be hidden (`hidepid`); the kernel tells all the same whether there is one.
         None => i32::try_from(owner.pid)
             .ok()
-            .and_then(Pid::from_raw)
-            .is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH)),
+            .filter(|pid| *pid > 0)
+            .is_none_or(|pid| kill(Pid::from_raw(pid), None) == Err(Errno::ESRCH)),
     }
 }
 

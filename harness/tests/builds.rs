@@ -14,7 +14,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use support::{hearing_hang_ups, skipped};
 
 /// An engine that has no image and reaches no registry.
@@ -91,11 +94,11 @@ impl Build {
 
     fn pids(&self) -> Vec<Pid> {
         let told = fs::read_to_string(self.folder.path().join("pids")).unwrap_or_default();
-        told.lines().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+        told.lines().filter_map(|pid| pid.parse().ok()).map(Pid::from_raw).collect()
     }
 
     fn nothing_goes_on(&self) {
-        until("all processes end", || self.pids().into_iter().all(|pid| test_kill_process(pid).is_err()));
+        until("all processes end", || self.pids().into_iter().all(|pid| kill(pid, None).is_err()));
         let tmp = self.folder.path().join("tmp");
         until("no file stays", || fs::read_dir(&tmp).expect("it is there").next().is_none());
     }
@@ -104,7 +107,7 @@ impl Build {
 impl Drop for Build {
     fn drop(&mut self) {
         // All of them are gone, unless the test failed.
-        self.pids().into_iter().for_each(|pid| _ = kill_process(pid, Signal::KILL));
+        self.pids().into_iter().for_each(|pid| _ = kill(pid, Signal::SIGKILL));
         let _ = self.harness.kill();
         let _ = self.harness.wait();
     }
@@ -128,9 +131,9 @@ fn end_with_a_harness_that_is_killed() {
 
 #[test]
 fn do_not_hold_up_a_run_that_is_to_stop() {
-    for signal in [Signal::TERM, Signal::HUP] {
+    for signal in [Signal::SIGTERM, Signal::SIGHUP] {
         let Some(mut build) = Build::start(&["run", "redis/set-nx", "--on", "docker"]) else { return };
-        kill_process(Pid::from_child(&build.harness), signal).expect("it lives");
+        kill(Pid::from_raw(build.harness.id() as i32), signal).expect("it lives");
         let begun = Instant::now();
         let status = build.harness.wait().expect("it ends");
         assert_eq!(status.code(), Some(130), "{signal:?}");

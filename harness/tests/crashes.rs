@@ -8,7 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use serde_json::Value;
 use support::{Ran, alone, fencepost, harness::Harness, left};
 
@@ -20,7 +23,7 @@ fn crash(harness: &Harness, node: &str) {
     };
     let pids = harness.of_nodes(Some(node));
     let server = pids.iter().find(is_server).expect("the server runs");
-    kill_process(*server, Signal::SEGV).expect("it is there");
+    kill(*server, Signal::SIGSEGV).expect("it is there");
 }
 
 /// Waits until something of this second of the run is recorded.

@@ -129,7 +129,7 @@ fn a_socket_that_nobody_listens_at_is_an_error_where_it_is_named() {
 
 #[test]
 fn a_socket_that_refuses_is_an_error_wherever_it_is() {
-    if !rustix::process::geteuid().is_root() {
+    if !nix::unistd::geteuid().is_root() {
         skipped("another user can be tried by root alone");
         return;
     }
@@ -298,7 +298,7 @@ fn without_engines(home: &Path) -> Command {
 fn a_run_without_an_engine_is_simulated_and_says_what_to_install() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let tried = Command::new("unshare").args(["--mount", "true"]).output();
-    let root = rustix::process::geteuid().is_root() && tried.is_ok_and(|tried| tried.status.success());
+    let root = nix::unistd::geteuid().is_root() && tried.is_ok_and(|tried| tried.status.success());
     if !root && docker() {
         skipped("the engine of this machine can be hidden by root alone");
         return;

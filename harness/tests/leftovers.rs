@@ -11,7 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use serde_json::Value;
 use support::{alone, command, docker_says, fencepost, left, processes, text};
 
@@ -43,7 +46,7 @@ impl Harness {
     }
 
     fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).expect("it lives");
+        kill(Pid::from_raw(self.child.id() as i32), signal).expect("it lives");
     }
 
     /// Waits for its end: exit code, stdout as JSON (null if it is none), stderr.
@@ -211,7 +214,7 @@ fn of_a_harness_killed_while_clients_work_and_a_fault_is_on() {
 #[test]
 fn of_an_interrupted_run() {
     let Some(_alone) = alone() else { return };
-    [Signal::INT, Signal::HUP].into_iter().for_each(interrupted_by);
+    [Signal::SIGINT, Signal::SIGHUP].into_iter().for_each(interrupted_by);
 }
 
 fn interrupted_by(signal: Signal) {
@@ -234,7 +237,7 @@ fn of_a_run_interrupted_while_it_starts_nodes() {
     let harness = Harness::start("--ttl 1s --time 30s --seed 1");
     sleep(Duration::from_millis(900));
     let (pid, containers) = (harness.child.id(), containers(harness.child.id()));
-    harness.signal(Signal::INT);
+    harness.signal(Signal::SIGINT);
     let (code, _, text) = harness.end();
     assert_eq!(code, Some(130), "{text}");
     nothing_is_left(pid, &containers);
@@ -268,9 +271,9 @@ fn of_a_run_interrupted_twice() {
     let harness = Harness::start("--ttl 1s --time 30s --seed 1 --faults pause:holder");
     harness.until_recorded("start-pause");
     let (pid, containers) = (harness.child.id(), containers(harness.child.id()));
-    harness.signal(Signal::INT);
+    harness.signal(Signal::SIGINT);
     sleep(Duration::from_millis(200));
-    harness.signal(Signal::INT);
+    harness.signal(Signal::SIGINT);
     let (code, _, text) = harness.end();
     assert_eq!(code, Some(130), "{text}");
     nothing_is_left(pid, &containers);
@@ -383,7 +386,7 @@ fn nodes_are_confined_and_what_is_foreign_stays_and_so_does_a_living_run() {
     let output = fencepost().arg("clean").output().expect("the binary runs");
     assert!(output.status.success(), "{}", text(&output));
     assert_eq!(left(pid), before, "a living run is left alone: {}", text(&output));
-    harness.signal(Signal::INT);
+    harness.signal(Signal::SIGINT);
     harness.end();
     nothing_is_left(pid, &nodes);
     assert!(foreign.is_there(), "neither the run nor `clean` touched what is not ours");

@@ -12,7 +12,7 @@ use std::{
 };
 
 use nemesis::{net, verbs::Direction};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use nix::sched::{CloneFlags, setns};
 use serde_json::Value;
 use support::{alone, command, docker_says, left, run, skipped, text};
 
@@ -22,7 +22,7 @@ const CLIENT: u8 = 100;
 
 /// Whether this test may act within other network namespaces.
 fn is_root() -> bool {
-    rustix::process::geteuid().is_root() || skipped("rules within other network namespaces need root")
+    nix::unistd::geteuid().is_root() || skipped("rules within other network namespaces need root")
 }
 
 /// The pid of a node's agent and the node's address, once the harness of this pid has started it.
@@ -54,8 +54,7 @@ fn drop_packets(harness: u32, name: &str, others: &[u8]) {
     let peers: Vec<Ipv4Addr> = others.iter().map(|last| Ipv4Addr::new(a, b, c, *last)).collect();
     let cut = std::thread::spawn(move || {
         let namespace = File::open(format!("/proc/{pid}/ns/net")).expect("the node's network");
-        move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))
-            .expect("root may enter it");
+        setns(namespace.as_fd(), CloneFlags::CLONE_NEWNET).expect("root may enter it");
         net::cut(4711, &peers, Direction::Both).expect("the rules are made");
     });
     cut.join().expect("the rules are made");

@@ -10,7 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use serde_json::Value;
 use support::{
     alone, command, fencepost, left, processes,
@@ -136,7 +139,7 @@ fn judge(case: &Case, output: &Output, took: Duration) {
 
 fn interrupt(harness: &Child, times: u32) {
     for _ in 0..times {
-        kill_process(Pid::from_child(harness), Signal::INT).expect("it lives");
+        kill(Pid::from_raw(harness.id() as i32), Signal::SIGINT).expect("it lives");
         sleep(Duration::from_millis(300));
     }
 }

@@ -12,7 +12,10 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use serde_json::Value;
 use support::{
     Ran,
@@ -44,10 +47,10 @@ const SOUND: [&str; 2] = ["redis/set-nx-fenced", "redis/set-nx"];
 /// Stops these processes for a while, from outside of everything that Fencepost does.
 fn stop(pids: &[Pid], length: Duration) {
     // A process may end meanwhile.
-    let send = |signal| pids.iter().for_each(|pid| _ = kill_process(*pid, signal));
-    send(Signal::STOP);
+    let send = |signal| pids.iter().for_each(|pid| _ = kill(*pid, signal));
+    send(Signal::SIGSTOP);
     sleep(length);
-    send(Signal::CONT);
+    send(Signal::SIGCONT);
 }
 
 /// Processes that do nothing but that, at normal priority, until this is dropped or the test is gone.
@@ -138,7 +141,7 @@ fn stalls_until(agent: &mut Agent, command: &str) -> Vec<u64> {
 fn stop_for(agent: &Agent, ms: u64) {
     // A tick just after a fault's end is still counted to the fault; on a busy machine it may take its time.
     sleep(Duration::from_millis(700));
-    stop(&[Pid::from_child(&agent.child)], Duration::from_millis(ms));
+    stop(&[Pid::from_raw(agent.child.id() as i32)], Duration::from_millis(ms));
     // Until the tick has come.
     sleep(Duration::from_millis(700));
 }
@@ -175,7 +178,7 @@ fn of_everything_accuse_nobody() {
     harness.until_recorded("\"stall\"", 1);
     let nodes = harness.of_nodes(None);
     assert!(nodes.len() >= 14, "an agent and its process on each of seven nodes: {nodes:?}");
-    let everything: Vec<Pid> = [Pid::from_child(&harness.child)].into_iter().chain(nodes).collect();
+    let everything: Vec<Pid> = [Pid::from_raw(harness.child.id() as i32)].into_iter().chain(nodes).collect();
     stop(&everything, length);
     let ran = harness.end();
     tell("everything stood still", &ran);
@@ -204,7 +207,7 @@ fn of_the_harness_alone_end_its_nodes_and_fail_the_run() {
     let harness = Harness::start("redis/set-nx", "--ttl 1s --time 60s --seed 3");
     let pid = harness.child.id();
     harness.until_recorded("\"acquire\"", 20);
-    stop(&[Pid::from_child(&harness.child)], Duration::from_secs(45));
+    stop(&[Pid::from_raw(harness.child.id() as i32)], Duration::from_secs(45));
     let ran = harness.end();
     tell("the harness stood still", &ran);
     ran.must(ran.code == 70, "that is a failure of the harness");

@@ -11,6 +11,7 @@ pub mod edn;
 mod error;
 mod event;
 pub mod exit;
+mod flaw;
 mod format;
 pub mod holds;
 pub mod jepsen_log;
@@ -35,13 +36,13 @@ mod wellformed;
 pub use action::Action;
 pub use error::{Malformed, ReadError, ReadOptions};
 pub use event::{Event, EventKind, Process};
+pub use flaw::{Flaw, IllFormed};
 pub use format::{Format, Unrecognized, detect, read};
 pub use operations::{Operation, Operations, Outcome};
 pub use reacquire::Reacquire;
 pub use resource::{ResourceEntry, ResourceOp};
 pub use table::{History, HistoryBuilder, Key, Row, Value, View};
 pub use table::{Words, is_keyword};
-pub use wellformed::IllFormed;
 
 /// Whether an event of this name is one of the [`Action::NOTICES`].
 pub fn is_notice(f: &str) -> bool {

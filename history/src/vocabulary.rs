@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Action, EventKind, History, IllFormed, Process, Row, Value, View, Words};
+use super::{Action, EventKind, Flaw, History, IllFormed, Process, Row, Value, View, Words};
 
 /// What a field must be, unless it is null.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ impl History {
                 Process::Nemesis => nemesis(row),
                 Process::Client(process) => words.client(row, clients.entry(process).or_default()),
             };
-            said.map_err(|message| IllFormed { line: row.line(), index: row.index(), message })?;
+            said.map_err(|flaw| row.ill(flaw))?;
         }
         Ok(())
     }
@@ -91,7 +91,7 @@ struct Vocabulary {
 }
 
 impl Vocabulary {
-    fn client(&self, row: Row<'_>, client: &mut Client) -> Result<(), String> {
+    fn client(&self, row: Row<'_>, client: &mut Client) -> Result<(), Flaw> {
         let action = self.actions.operation(row).map(|place| Action::ALL[place]);
         if !action.is_some_and(Action::is_notice) {
             answered(row, &mut client.asked_ns)?;
@@ -117,14 +117,11 @@ impl Vocabulary {
             }
         }
         if is_invoke && lock.is_none_or(Value::is_null) {
-            return Err(format!(
-                "{} names no lock; its value must be an object such as {{\"lock\":\"a\"}}",
-                row.f()
-            ));
+            return Err(Flaw::NoLock { f: row.f().to_owned() });
         }
         // Why an operation did not succeed may stand in its value; nothing is read from there.
         if row.kind() == EventKind::Ok && !is_object && !row.value().is_null() {
-            return Err(format!("the value of {} is {}: it must be an object", row.f(), shown(row.value())));
+            return Err(Flaw::NoObject { f: row.f().to_owned(), found: shown(row.value()) });
         }
         fields
     }
@@ -132,23 +129,19 @@ impl Vocabulary {
 
 /// `asked` is when the process asked last. Promises and beliefs are spans between the two. Of an `info` somebody else may
 /// have told the time: who killed the process.
-fn answered(row: Row<'_>, asked: &mut u64) -> Result<(), String> {
+fn answered(row: Row<'_>, asked: &mut u64) -> Result<(), Flaw> {
     match row.kind() {
         EventKind::Info => {}
         EventKind::Invoke => *asked = row.time(),
         _ if row.time() < *asked => {
-            return Err(format!(
-                "{} is answered at {} ns, and was asked at {asked} ns, later",
-                row.f(),
-                row.time()
-            ));
+            return Err(Flaw::AnsweredBefore { f: row.f().to_owned(), at_ns: row.time(), asked_ns: *asked });
         }
         _ => {}
     }
     Ok(())
 }
 
-fn nemesis(row: Row<'_>) -> Result<(), String> {
+fn nemesis(row: Row<'_>) -> Result<(), Flaw> {
     match row.f() {
         "phase" => required(row, &["phase"]).and_then(|()| fields(row, OF_PHASE)),
         "exit" => fields(row, OF_EXIT),
@@ -158,21 +151,21 @@ fn nemesis(row: Row<'_>) -> Result<(), String> {
     }
 }
 
-fn stall(row: Row<'_>) -> Result<(), String> {
+fn stall(row: Row<'_>) -> Result<(), Flaw> {
     required(row, &["node", "from_ns", "to_ns"])?;
     fields(row, OF_STALL)?;
     let [from, to] = ["from_ns", "to_ns"].map(|key| row.value().get(key).as_whole());
-    if from <= to { Ok(()) } else { Err("the stall ends before it begins".to_owned()) }
+    if from <= to { Ok(()) } else { Err(Flaw::StallBackwards) }
 }
 
-fn required(row: Row<'_>, keys: &[&str]) -> Result<(), String> {
+fn required(row: Row<'_>, keys: &[&str]) -> Result<(), Flaw> {
     match keys.iter().find(|key| row.value().get(key).is_null()) {
-        Some(key) => Err(format!("{} has no {key}", row.f())),
+        Some(key) => Err(Flaw::Missing { f: row.f().to_owned(), field: (*key).to_owned() }),
         None => Ok(()),
     }
 }
 
-fn fields(row: Row<'_>, types: &[(&str, Type)]) -> Result<(), String> {
+fn fields(row: Row<'_>, types: &[(&str, Type)]) -> Result<(), Flaw> {
     for (key, value) in row.value().entries() {
         if let Some((name, wanted)) = types.iter().find(|(name, _)| key.as_str() == Some(name)) {
             wanted.check(row, name, value)?;
@@ -189,14 +182,14 @@ fn shown(value: Value<'_>) -> String {
 }
 
 impl Type {
-    fn check(self, row: Row<'_>, name: &str, value: Value<'_>) -> Result<(), String> {
+    fn check(self, row: Row<'_>, name: &str, value: Value<'_>) -> Result<(), Flaw> {
         if self.permits(value) { Ok(()) } else { Err(self.refusal(row, name, value)) }
     }
 
     #[cold]
-    fn refusal(self, row: Row<'_>, name: &str, value: Value<'_>) -> String {
-        let found = shown(value);
-        format!("the {name} of {} is {found}: it must be {}", row.f(), self.words())
+    fn refusal(self, row: Row<'_>, name: &str, value: Value<'_>) -> Flaw {
+        let (f, field) = (row.f().to_owned(), name.to_owned());
+        Flaw::WrongType { f, field, found: shown(value), wanted: self.words() }
     }
 
     #[inline]

@@ -1,19 +1,6 @@
 use rustc_hash::FxHashMap;
-use thiserror::Error;
 
-use super::{Action, EventKind, History, Process, Row, Words};
-
-/// A history that no recorder can have written: not a broken promise, but nothing to judge either.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("line {line}: {message}")]
-pub struct IllFormed {
-    /// The line of the source, from 1.
-    pub line: u64,
-    /// Position of the event.
-    pub index: usize,
-    /// What is wrong.
-    pub message: String,
-}
+use super::{Action, EventKind, Flaw, History, IllFormed, Process, Row, Words};
 
 /// What a client process may do next.
 #[derive(Clone, Copy)]
@@ -36,13 +23,12 @@ impl History {
         let backwards = self.indexes().backwards();
         for row in self.rows() {
             if let Some((_, index)) = backwards.filter(|&(position, _)| position == row.index() as u64) {
-                let order = "events come in the order in which they were recorded, or have no index";
-                return Err(ill(row, format!("index {index} after an index that is not lower: {order}")));
+                return Err(row.ill(Flaw::IndexBackwards { index }));
             }
             let Process::Client(process) = row.process() else { continue };
             let state = states.entry(process).or_insert(State::Idle);
             let is_notice = notices.operation(row).is_some();
-            *state = step(*state, row, is_notice).map_err(|message| ill(row, message))?;
+            *state = step(process, *state, row, is_notice).map_err(|flaw| row.ill(flaw))?;
         }
         Ok(())
     }
@@ -55,48 +41,43 @@ impl History {
     pub fn check_recorded(&self) -> Result<(), IllFormed> {
         if let Some((position, index)) = self.indexes().broken() {
             let row = self.row(position as usize);
-            return Err(ill(row, format!("index {index} where {} was expected", row.index())));
+            return Err(row.ill(Flaw::IndexLost { index, expected: row.index() }));
         }
         let untimed = self.rows().find(|row| !row.is_timed());
-        untimed.map_or(Ok(()), |row| Err(ill(row, "the event has no time".to_owned())))
+        untimed.map_or(Ok(()), |row| Err(row.ill(Flaw::Untimed)))
     }
 }
 
-fn step<'h>(state: State<'h>, row: Row<'h>, is_notice: bool) -> Result<State<'h>, String> {
+impl Row<'_> {
+    /// This event is wrong.
+    pub(super) fn ill(self, flaw: Flaw) -> IllFormed {
+        IllFormed { line: self.line(), index: self.index(), flaw }
+    }
+}
+
+fn step<'h>(process: u32, state: State<'h>, row: Row<'h>, is_notice: bool) -> Result<State<'h>, Flaw> {
     match (state, row.kind()) {
         (State::Idle | State::Pending(_), _) if is_notice => Ok(state),
         (State::Idle, EventKind::Invoke) => Ok(State::Pending(row)),
         (State::Pending(invoke), kind) if kind != EventKind::Invoke && invoke.f_id() == row.f_id() => {
             Ok(if kind == EventKind::Info { State::Retired(row.line()) } else { State::Idle })
         }
-        _ => Err(refusal(state, row)),
+        _ => Err(refusal(Process::Client(process), state, row)),
     }
 }
 
-fn refusal(state: State<'_>, row: Row<'_>) -> String {
-    let (process, f) = (name(row.process()), row.f());
+fn refusal(process: Process, state: State<'_>, row: Row<'_>) -> Flaw {
+    let f = row.f().to_owned();
     match state {
-        State::Retired(line) => format!("{process} was retired by the info on line {line}"),
-        State::Idle => format!("{process} completes {f}, which it did not invoke"),
+        State::Retired(line) => Flaw::Retired { process, line },
+        State::Idle => Flaw::NotInvoked { process, f },
         State::Pending(invoke) => {
-            let (pending, line) = (invoke.f(), invoke.line());
-            if row.kind() == EventKind::Invoke {
-                format!("{process} invokes {f} while its {pending} of line {line} is pending")
-            } else {
-                format!("{process} completes {f}, but invoked {pending} on line {line}")
+            let (pending, line) = (invoke.f().to_owned(), invoke.line());
+            match row.kind() {
+                EventKind::Invoke => Flaw::StillPending { process, f, pending, line },
+                _ => Flaw::OtherInvoked { process, f, pending, line },
             }
         }
-    }
-}
-
-fn ill(row: Row<'_>, message: String) -> IllFormed {
-    IllFormed { line: row.line(), index: row.index(), message }
-}
-
-fn name(process: Process) -> String {
-    match process {
-        Process::Client(number) => format!("process {number}"),
-        Process::Nemesis => "the nemesis".to_owned(),
     }
 }
 

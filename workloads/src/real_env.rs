@@ -7,7 +7,7 @@ use std::{
 };
 
 use history::splitmix;
-use rustix::time::{ClockId, clock_gettime};
+use nix::time::{ClockId, clock_gettime};
 
 use crate::env::{EnvApi, LocalFuture, TaskHandle};
 
@@ -26,8 +26,8 @@ impl RealEnv {
 
 /// CLOCK_MONOTONIC, which all processes of one kernel share, in nanoseconds.
 pub fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every kernel has it");
+    now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
 }
 
 impl EnvApi for RealEnv {

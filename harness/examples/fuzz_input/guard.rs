@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::time::{ClockId, clock_gettime};
+use nix::time::{ClockId, clock_gettime};
 
 /// Both on the wall and of processors: where many share the machine the first tells little, and a check that ran into its
 /// limit leaves behind what goes on to use the second.
@@ -79,8 +79,8 @@ pub fn watched<T>(work: impl FnOnce() -> Result<T, String>) -> Result<(T, Cost),
 
 /// Of all threads of this process.
 fn processor_time() -> Duration {
-    let told = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(told.tv_sec.unsigned_abs(), told.tv_nsec.unsigned_abs() as u32)
+    let told = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).expect("every kernel has it");
+    Duration::from(told)
 }
 
 /// Whether a terminal can be shown this.

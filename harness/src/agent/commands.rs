@@ -32,7 +32,7 @@ pub fn run(node: &Node, command: Command) -> Answer {
     match command {
         Command::Write { path, content } => write(&path, &content),
         Command::Start(programs) => start(node, &programs),
-        Command::Input(line) => node.input(&line).map(|()| Map::new()),
+        Command::Input(line) => node.input(&line).map(|()| Map::new()).map_err(|error| error.to_string()),
         Command::Exec { argv, timeout_ms } => exec(node, &argv, Duration::from_millis(timeout_ms)),
         Command::Reach { peers, wanted, within_ms } => {
             let missed = reach::missed(&peers, wanted, Duration::from_millis(within_ms));
@@ -60,7 +60,7 @@ fn pressure() -> Map<String, Value> {
 }
 
 fn start(node: &Node, programs: &[Vec<Program>]) -> Answer {
-    let started = node.start(programs)?;
+    let started = node.start(programs).map_err(|error| error.to_string())?;
     node.set_halted(false);
     Ok(object(match started {
         Started::Anew(pid) => json!({ "pid": pid }),
@@ -70,7 +70,7 @@ fn start(node: &Node, programs: &[Vec<Program>]) -> Answer {
 
 fn kill(node: &Node) -> Answer {
     node.set_halted(true);
-    let killed = node.kill()?;
+    let killed = node.kill().map_err(|error| error.to_string())?;
     let dead = |pid: &u32| Reach::Processes(Dead { pid: *pid, signal: Sigkill::Sigkill });
     let process = killed.first().map_or_else(Reach::nobody, dead);
     Ok(object(json!(Killed { process, unsynced_lost: None })))

@@ -5,6 +5,7 @@
 //! kept apart by one lock, and a process that is PID 1 should have few ways to fail.
 
 mod commands;
+mod failure;
 mod lease;
 pub mod line;
 mod memory;

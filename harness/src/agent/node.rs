@@ -19,10 +19,11 @@ use nemesis::{
     net::{Counters, NetError},
     process::ProcessError,
 };
-use rustix::process::Signal;
+use nix::sys::signal::Signal;
 use workloads::real_env::monotonic_ns;
 
 use super::{
+    failure::Failure,
     memory,
     output::pass_up,
     patience,
@@ -86,11 +87,11 @@ impl Node {
     ///
     /// # Errors
     /// Why not. Then none of them runs.
-    pub fn start(&self, programs: &[Vec<Program>]) -> Result<Started, String> {
+    pub fn start(&self, programs: &[Vec<Program>]) -> Result<Started, Failure> {
         let mut running = self.running();
         if let Some(old) = running.first() {
             return match old.end.is_expected.load(Ordering::SeqCst) {
-                true => Err(format!("pid {} was killed and still does not end", old.pid)),
+                true => Err(Failure::StillEnding(old.pid)),
                 false => Ok(Started::Before(old.pid)),
             };
         }
@@ -104,14 +105,11 @@ impl Node {
                 }
             }
         }
-        running
-            .first()
-            .map(|first| Started::Anew(first.pid))
-            .ok_or_else(|| "there is nothing to start".into())
+        running.first().map(|first| Started::Anew(first.pid)).ok_or(Failure::Nothing)
     }
 
     /// Starts one process, with the clock of a fault under way before its first instruction.
-    fn start_one(&self, programs: &[Program]) -> Result<Running, String> {
+    fn start_one(&self, programs: &[Program]) -> Result<Running, Failure> {
         let (program, path) = fitting(programs)?;
         let mut command = Command::new(&path);
         if let Some(classpath) = &program.classpath {
@@ -120,17 +118,17 @@ impl Node {
         command.args(&program.args).envs(program.env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(folder) = &program.cwd {
-            fs::create_dir_all(folder).map_err(|error| format!("failed to make {folder}: {error}"))?;
+            fs::create_dir_all(folder).map_err(|error| Failure::Folder(folder.clone(), error))?;
             command.current_dir(folder);
         }
         let mut held = self.reaper.hold();
         let offset = *lock(&self.offset_ns);
         let mut child = if offset == 0 {
-            command.spawn().map_err(|error| error.to_string())
+            command.spawn().map_err(Into::into)
         } else {
-            nemesis::clock::spawn(command, offset).map_err(|error| error.to_string())
+            nemesis::clock::spawn(command, offset).map_err(Into::into)
         }
-        .map_err(|error| format!("failed to start {}: {error}", path.display()))?;
+        .map_err(|error| Failure::Start(path, error))?;
         let status = held.watch(&child);
         drop(held);
         attend(&mut child, status, program).inspect_err(|_| {
@@ -152,10 +150,10 @@ impl Node {
     }
 
     /// Writes a line to the first process' stdin.
-    pub fn input(&self, line: &str) -> Result<(), String> {
+    pub fn input(&self, line: &str) -> Result<(), Failure> {
         let mut running = self.running();
-        let running = running.first_mut().ok_or("its process does not run")?;
-        writeln!(running.stdin, "{line}").map_err(|error| format!("failed to write to its stdin: {error}"))
+        let running = running.first_mut().ok_or(Failure::NotRunning)?;
+        writeln!(running.stdin, "{line}").map_err(Failure::Stdin)
     }
 
     /// Kills the processes that run and their descendants; returns the pids of those that this ended, once all are
@@ -163,7 +161,7 @@ impl Node {
     ///
     /// # Errors
     /// One of them does not end; asked again, it is killed again.
-    pub fn kill(&self) -> Result<Vec<u32>, String> {
+    pub fn kill(&self) -> Result<Vec<u32>, Failure> {
         let running = self.running();
         let killed: Vec<_> = running.iter().map(|running| (running.pid, running.kill())).collect();
         let ended = killed.into_iter().filter_map(|(pid, killed)| match killed {
@@ -212,35 +210,33 @@ impl Node {
 
 impl Running {
     /// Kills it; whether that is what ended it.
-    fn kill(&self) -> Result<bool, String> {
+    fn kill(&self) -> Result<bool, Failure> {
         self.end.is_expected.store(true, Ordering::SeqCst);
         match nemesis::process::kill(self.pid as i32) {
             Ok(_) | Err(ProcessError::Gone(_)) => {}
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(error.into()),
         }
         match patience::receive(&self.ended, Duration::from_secs(5)) {
             Ok(status) => Ok(status.is_some_and(is_of_a_kill)),
             Err(RecvTimeoutError::Disconnected) => Ok(false),
-            Err(RecvTimeoutError::Timeout) => {
-                Err(format!("pid {} did not end within 5 s of SIGKILL", self.pid))
-            }
+            Err(RecvTimeoutError::Timeout) => Err(Failure::DoesNotEnd(self.pid)),
         }
     }
 }
 
 fn is_of_a_kill(status: ExitStatus) -> bool {
-    status.signal() == Some(Signal::KILL.as_raw())
+    status.signal() == Some(Signal::SIGKILL as i32)
 }
 
 /// Gives a fresh process its first line, and passes its output and its end up.
-fn attend(child: &mut Child, status: Receiver<ExitStatus>, program: &Program) -> Result<Running, String> {
+fn attend(child: &mut Child, status: Receiver<ExitStatus>, program: &Program) -> Result<Running, Failure> {
     let (Some(mut stdin), Some(stdout), Some(stderr)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
-        return Err("failed to open the process' pipes".into());
+        return Err(Failure::Pipes);
     };
     if let Some(line) = &program.input {
-        writeln!(stdin, "{line}").map_err(|error| format!("failed to write to its stdin: {error}"))?;
+        writeln!(stdin, "{line}").map_err(Failure::Stdin)?;
     }
     let outputs = [pass_up(stdout, program.tagged), pass_up(stderr, false)];
     let end = Arc::<End>::default();
@@ -285,14 +281,14 @@ fn watch(
 }
 
 /// The first program whose tell-tale file and binary exist.
-fn fitting(programs: &[Program]) -> Result<(&Program, PathBuf), String> {
+fn fitting(programs: &[Program]) -> Result<(&Program, PathBuf), Failure> {
     let there = |when: &String| glob::glob(when).is_ok_and(|mut found| found.next().is_some());
     let fits = |program: &&Program| program.when.as_ref().is_none_or(there);
     let found = programs.iter().filter(fits).find_map(|program| Some((program, find(&program.candidates)?)));
     found.ok_or_else(|| {
         let names: Vec<&str> =
             programs.iter().flat_map(|program| &program.candidates).map(String::as_str).collect();
-        format!("the image has none of {}", names.join(", "))
+        Failure::NoProgram(names.join(", "))
     })
 }
 
@@ -310,11 +306,11 @@ fn find(candidates: &[String]) -> Option<PathBuf> {
 }
 
 /// Resolves `*` inside folders' names of a classpath; a last component `*` is Java's own.
-fn expand(classpath: &str) -> Result<String, String> {
+fn expand(classpath: &str) -> Result<String, Failure> {
     let mut parts = Vec::new();
     for part in classpath.split(':') {
         let (folder, last) = part.rsplit_once('/').unwrap_or(("", part));
-        let found = glob::glob(folder).map_err(|error| format!("the classpath {part}: {error}"))?;
+        let found = glob::glob(folder).map_err(|error| Failure::Classpath(part.into(), error))?;
         parts.extend(found.filter_map(Result::ok).map(|folder| format!("{}/{last}", folder.display())));
     }
     Ok(parts.join(":"))

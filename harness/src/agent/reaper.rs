@@ -10,7 +10,10 @@ use std::{
     },
 };
 
-use rustix::process::{WaitOptions, wait};
+use nix::{
+    libc,
+    sys::signal::{SigSet, Signal},
+};
 
 /// Reaps every child, and tells those who asked how theirs ended.
 ///
@@ -26,21 +29,14 @@ impl Reaper {
     /// Starts the reaping thread. SIGCHLD is blocked first, in this and so in all later threads, for `sigwait`;
     /// the standard library unblocks all signals in the children that it starts.
     pub fn start() -> Reaper {
-        let mut set = std::mem::MaybeUninit::uninit();
-        // SAFETY: the set is initialised by sigemptyset before anything reads it; all calls take valid pointers.
-        let set = unsafe {
-            libc::sigemptyset(set.as_mut_ptr());
-            libc::sigaddset(set.as_mut_ptr(), libc::SIGCHLD);
-            libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
-            set.assume_init()
-        };
+        let mut ended = SigSet::empty();
+        ended.add(Signal::SIGCHLD);
+        ended.thread_block().expect("it is a signal that can be blocked");
         let reaper = Reaper(Arc::default());
         let reaping = reaper.clone();
         std::thread::spawn(move || {
             loop {
-                let mut signal = 0;
-                // SAFETY: both point to initialised values of the right type.
-                unsafe { libc::sigwait(&raw const set, &raw mut signal) };
+                ended.wait().expect("the set is of signals");
                 reaping.reap(&mut reaping.hold().0);
             }
         });
@@ -53,13 +49,22 @@ impl Reaper {
     }
 
     fn reap(&self, waiting: &mut BTreeMap<u32, Sender<ExitStatus>>) {
-        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
-            if let Some(waiter) = waiting.remove(&(pid.as_raw_nonzero().get() as u32)) {
+        while let Some((pid, status)) = next_that_ended() {
+            if let Some(waiter) = waiting.remove(&pid) {
                 // Nobody may be listening any more.
-                let _ = waiter.send(ExitStatus::from_raw(status.as_raw()));
+                let _ = waiter.send(status);
             }
         }
     }
+}
+
+/// A child that has ended, which is none any more. Asked without `nix`, which knows no real-time signals that may have
+/// ended it, and would lose the child.
+fn next_that_ended() -> Option<(u32, ExitStatus)> {
+    let mut status = 0;
+    // SAFETY: the status is valid for writes.
+    let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) };
+    (pid > 0).then(|| (pid as u32, ExitStatus::from_raw(status)))
 }
 
 impl Held<'_> {

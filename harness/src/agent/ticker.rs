@@ -1,7 +1,6 @@
 //! The agent's own ticks. No fault of ours stops the agent, so a late tick is the machine's doing, or somebody's outside.
 
 use std::{
-    num::NonZeroU64,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -56,5 +55,5 @@ impl Ticker {
 /// Lets the kernel wake this thread a little late, together with others: that halves what a hundred tickers cost.
 fn be_patient(every: Duration) {
     // Without it a tick costs more, and comes all the same.
-    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(every.as_nanos() as u64 / 10));
+    let _ = nix::sys::prctl::set_timerslack((every.as_nanos() as u64 / 10).max(1));
 }

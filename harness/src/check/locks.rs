@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use checkers::CheckContext;
-use history::{Event, History, IllFormed, holds::Holds};
+use history::{Event, Flaw, History, IllFormed, holds::Holds};
 
 /// Fields that tell of time.
 const TIMES: [&str; 6] = ["ttl_ms", "deadline_ns", "asked_ns", "bound_ms", "from_ns", "to_ns"];
@@ -76,10 +76,8 @@ fn in_time(history: &mut History) -> Result<Option<String>, IllFormed> {
         Some((row, field))
     });
     if let Some((row, field)) = timed {
-        let (line, index) = (row.line(), row.index());
-        let message =
-            format!("{} states {field}, but not all events have a time: it cannot be judged", row.f());
-        return Err(IllFormed { line, index, message });
+        let flaw = Flaw::NotAllTimed { f: row.f().to_owned(), field: field.to_owned() };
+        return Err(IllFormed { line: row.line(), index: row.index(), flaw });
     }
     history.time_by_order();
     Ok(Some("not all events have a time: their order is taken for it, one nanosecond an event".into()))

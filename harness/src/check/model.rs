@@ -88,10 +88,26 @@ impl ModelName {
     }
 }
 
-impl FromStr for ModelName {
-    type Err = String;
+/// No model is called so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoModel {
+    /// There is none of this name; the hint names the likeliest that was meant.
+    #[error("there is no model `{name}`{hint}; there are {LIST}")]
+    Unknown {
+        /// As it was written.
+        name: String,
+        /// Empty, or words that follow the name.
+        hint: String,
+    },
+    /// A semaphore without its size.
+    #[error("say how many permits the semaphore has, such as semaphore:3")]
+    Permits,
+}
 
-    fn from_str(text: &str) -> Result<ModelName, String> {
+impl FromStr for ModelName {
+    type Err = NoModel;
+
+    fn from_str(text: &str) -> Result<ModelName, NoModel> {
         let name = text.trim().to_ascii_lowercase().replace(['_', ' '], "-");
         if let Some(permits) = name.strip_prefix("semaphore") {
             return semaphore(permits);
@@ -99,17 +115,14 @@ impl FromStr for ModelName {
         let fits = |(_, own, others): &&(ModelName, &str, &[&str])| *own == name || others.contains(&&*name);
         NAMES.iter().find(fits).map(|(model, ..)| *model).ok_or_else(|| {
             let known = NAMES.iter().map(|(_, own, _)| *own).chain(["semaphore"]);
-            format!("there is no model `{text}`{}; there are {LIST}", suggest::hint(&name, known))
+            NoModel::Unknown { name: text.into(), hint: suggest::hint(&name, known) }
         })
     }
 }
 
-fn semaphore(permits: &str) -> Result<ModelName, String> {
+fn semaphore(permits: &str) -> Result<ModelName, NoModel> {
     let number = permits.strip_prefix(':').and_then(|permits| permits.parse().ok());
-    number
-        .filter(|permits| *permits > 0)
-        .map(Semaphore)
-        .ok_or_else(|| "say how many permits the semaphore has, such as semaphore:3".to_string())
+    number.filter(|permits| *permits > 0).map(Semaphore).ok_or(NoModel::Permits)
 }
 
 impl fmt::Display for ModelName {
@@ -143,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_wrong_name_is_told_the_likely_one() {
-        let wrong = |name: &str| name.parse::<ModelName>().unwrap_err();
+        let wrong = |name: &str| name.parse::<ModelName>().unwrap_err().to_string();
         assert!(wrong("cas-registre").contains("did you mean `cas-register`?"));
         assert!(wrong("zzz").contains("there are register, cas-register"));
         assert!(wrong("semaphore").contains("semaphore:3") && wrong("semaphore:0").contains("semaphore:3"));

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use nemesis::duration::{DurationError, parse_ms};
+
 /// Units of memory, longest first, so that `MiB` is not read as `B`.
 const UNITS: [(&str, f64); 13] = [
     ("KiB", 1024.0),
@@ -22,26 +24,35 @@ const UNITS: [(&str, f64); 13] = [
 /// A duration such as `500ms`, `60s` or `2m`.
 ///
 /// # Errors
-/// What is wrong with it, in words.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    nemesis::duration::parse_ms(text).map(Duration::from_millis).map_err(|error| error.to_string())
+/// What is wrong with it.
+pub fn duration(text: &str) -> Result<Duration, DurationError> {
+    parse_ms(text).map(Duration::from_millis)
+}
+
+/// It is no amount of memory.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoAmount {
+    /// No number with a unit.
+    #[error("`{0}` is no amount of memory; write it as 512MiB, 2GiB or in bytes")]
+    Unread(String),
+    /// Nothing fits into it, or everything.
+    #[error("`{0}` is no amount of memory: it must be more than nothing")]
+    Nothing(String),
 }
 
 /// A number of bytes such as `2GiB`, `512M` or `1048576`.
 ///
 /// # Errors
-/// What is wrong with it, in words.
-pub fn bytes(text: &str) -> Result<u64, String> {
+/// What is wrong with it.
+pub fn bytes(text: &str) -> Result<u64, NoAmount> {
     let text = text.trim();
     let (number, unit) = UNITS
         .iter()
         .find_map(|(unit, size)| text.strip_suffix(unit).map(|number| (number.trim_end(), *size)))
         .unwrap_or((text, 1.0));
-    let amount: f64 = number
-        .parse()
-        .map_err(|_| format!("`{text}` is no amount of memory; write it as 512MiB, 2GiB or in bytes"))?;
+    let amount: f64 = number.parse().map_err(|_| NoAmount::Unread(text.into()))?;
     if !(amount.is_finite() && amount > 0.0) {
-        return Err(format!("`{text}` is no amount of memory: it must be more than nothing"));
+        return Err(NoAmount::Nothing(text.into()));
     }
     Ok((amount * unit) as u64)
 }

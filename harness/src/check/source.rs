@@ -89,7 +89,7 @@ fn placed(path: &str, error: &ReadError) -> String {
     let path = name(path);
     match error {
         ReadError::Malformed(wrong) => format!("{path}:{}:{}: {}", wrong.line, wrong.column, wrong.message),
-        ReadError::IllFormed(wrong) => format!("{path}:{}: {}", wrong.line, wrong.message),
+        ReadError::IllFormed(wrong) => format!("{path}:{}: {}", wrong.line, wrong.flaw),
         ReadError::Io(cause) => format!("failed to read the history {path}: {cause}"),
         other => format!("{path}: {other}"),
     }

@@ -10,6 +10,7 @@ use std::{
 
 use history::verdict::Verdict;
 use linear::limits;
+use nix::unistd::{SysconfVar, sysconf};
 
 /// How long an explanation may take whose verdict was quick; with the verdict it is there within two seconds.
 pub(super) const EXPLAINING: Duration = Duration::from_millis(1500);
@@ -165,5 +166,6 @@ impl Budget {
 pub(super) fn resident_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * rustix::param::page_size() as u64)
+    let page = sysconf(SysconfVar::PAGE_SIZE).ok()??;
+    Some(pages * page as u64)
 }

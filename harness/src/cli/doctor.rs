@@ -102,6 +102,6 @@ async fn images(engine: &Engine, say: &mut impl FnMut(bool, String, &str)) {
 }
 
 fn free_gib(path: &Path) -> Option<f64> {
-    let stat = rustix::fs::statvfs(path).ok()?;
-    Some(stat.f_bavail as f64 * stat.f_frsize as f64 / f64::from(1 << 30))
+    let stat = nix::sys::statvfs::statvfs(path).ok()?;
+    Some(stat.blocks_available() as f64 * stat.fragment_size() as f64 / f64::from(1 << 30))
 }

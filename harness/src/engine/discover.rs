@@ -4,56 +4,26 @@
 //! named counts even if it does not answer: another engine that does would not be the one that was asked for.
 
 use std::{
-    env, fmt, fs, io,
+    env, fs, io,
+    os::fd::AsRawFd,
     path::{Path, PathBuf},
 };
 
-use rustix::{
-    io::Errno,
-    net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with},
+use nix::{
+    errno::Errno,
+    sys::socket::{self, AddressFamily, SockFlag, SockType, UnixAddr, socket},
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::hex;
+use super::{
+    hex,
+    meant::{Endpoint, Meant, Origin},
+    unusable::{BadAddress, Unusable},
+};
 
 /// The engine's own socket, where nothing else is said.
 const DEFAULT_SOCKET: &str = "/var/run/docker.sock";
-/// What to do where only a local socket helps.
-const FORWARD: &str = "forward its socket (`ssh -NL /tmp/docker.sock:/var/run/docker.sock HOST`) and set \
-                       DOCKER_HOST=unix:///tmp/docker.sock, or use --on sim";
-
-/// Where an engine listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Endpoint {
-    /// A socket in the file system.
-    Unix(PathBuf),
-    /// `host:port`, without TLS.
-    Tcp(String),
-}
-
-/// Who named it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// `DOCKER_HOST`
-    Host,
-    /// `DOCKER_CONTEXT`, with the context's name.
-    Variable(String),
-    /// The configuration's current context: its name, and the file.
-    Configuration(String, PathBuf),
-    /// Nobody: it is where engines usually are.
-    Usual,
-}
-
-/// An engine that is meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meant {
-    /// Where it listens.
-    pub endpoint: Endpoint,
-    /// Who says so.
-    pub origin: Origin,
-}
-
 /// All that the choice depends on.
 pub struct Surroundings<'a> {
     /// Environment variables.
@@ -72,7 +42,7 @@ pub struct Surroundings<'a> {
 ///
 /// # Errors
 /// One that is meant and cannot be used: why, and what to do about it.
-pub fn meant() -> Result<Option<Meant>, String> {
+pub fn meant() -> Result<Option<Meant>, Unusable> {
     let variable = |name: &str| env::var_os(name).map(|value| value.to_string_lossy().into_owned());
     let surroundings = Surroundings {
         variable: &variable,
@@ -86,11 +56,11 @@ pub fn meant() -> Result<Option<Meant>, String> {
 
 /// Does not wait where the queue of those who want to connect is full, as that of an engine which stands still.
 fn connect(path: &Path) -> io::Result<()> {
-    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    match rustix::net::connect(&socket, &SocketAddrUnix::new(path)?) {
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let socket = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
+    match socket::connect(socket.as_raw_fd(), &UnixAddr::new(path)?) {
         // Somebody is there.
-        Ok(()) | Err(Errno::AGAIN) => Ok(()),
+        Ok(()) | Err(Errno::EAGAIN) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
@@ -105,11 +75,12 @@ impl Surroundings<'_> {
     ///
     /// # Errors
     /// As there.
-    pub fn meant(&self) -> Result<Option<Meant>, String> {
+    pub fn meant(&self) -> Result<Option<Meant>, Unusable> {
         if let Some(host) = self.set("DOCKER_HOST") {
             let tls = ["DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "DOCKER_TLS"];
             let tls = tls.into_iter().find(|name| self.set(name).is_some());
-            let endpoint = endpoint(&host, tls).map_err(|why| format!("DOCKER_HOST={host}: {why}"))?;
+            let endpoint =
+                endpoint(&host, tls).map_err(|why| Unusable::Address(format!("DOCKER_HOST={host}"), why))?;
             return Ok(Some(Meant { endpoint, origin: Origin::Host }));
         }
         if let Some(name) = self.set("DOCKER_CONTEXT") {
@@ -134,70 +105,62 @@ impl Surroundings<'_> {
     }
 
     /// Its name and the file that says so; none for the default one.
-    fn current_context(&self) -> Result<Option<(String, PathBuf)>, String> {
+    fn current_context(&self) -> Result<Option<(String, PathBuf)>, Unusable> {
         let Some(file) = self.configuration().map(|folder| folder.join("config.json")) else {
             return Ok(None);
         };
-        let wrong = |why: &dyn fmt::Display| {
-            format!(
-                "{} may name a Docker engine and cannot be read: {why}\n  mend it, or set DOCKER_HOST",
-                file.display()
-            )
-        };
+        let wrong = |why| Unusable::Configuration(file.clone(), why);
         let text = match (self.read)(&file) {
             Ok(text) => text,
             Err(error) if is_absent(&error) => return Ok(None),
-            Err(error) => return Err(wrong(&error)),
+            Err(error) => return Err(wrong(error.into())),
         };
-        let configuration: Value = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+        let configuration: Value = serde_json::from_str(&text).map_err(|error| wrong(error.into()))?;
         match &configuration["currentContext"] {
             Value::Null => Ok(None),
             Value::String(name) if name.is_empty() || name == "default" => Ok(None),
             Value::String(name) => Ok(Some((name.clone(), file))),
-            other => Err(wrong(&format!("currentContext is {other}"))),
+            other => Err(wrong(format!("currentContext is {other}").into())),
         }
     }
 
     /// What a context says of its engine.
-    fn context(&self, name: &str, origin: Origin) -> Result<Meant, String> {
+    fn context(&self, name: &str, origin: Origin) -> Result<Meant, Unusable> {
         let who = match &origin {
             Origin::Configuration(_, file) => format!("the Docker context {name} ({})", file.display()),
             _ => format!("the Docker context {name} (DOCKER_CONTEXT)"),
         };
-        let folder = self.configuration().ok_or_else(|| format!("{who}: no home, and no DOCKER_CONFIG"))?;
+        let folder = self.configuration().ok_or_else(|| Unusable::NoHome(who.clone()))?;
         let id = hex(&Sha256::digest(name));
         let file = folder.join("contexts/meta").join(&id).join("meta.json");
         let text = (self.read)(&file).map_err(|error| match is_absent(&error) {
-            true => format!(
-                "{who} is not there: no {}\n  `docker context ls` shows those that are; name one of them, or use --on sim",
-                file.display()
-            ),
-            false => format!("{who}: {} cannot be read: {error}", file.display()),
+            true => Unusable::NoContext(who.clone(), file.clone()),
+            false => Unusable::Context(who.clone(), file.clone(), error.into()),
         })?;
         let said: Value = serde_json::from_str(&text)
-            .map_err(|error| format!("{who}: {} cannot be read: {error}", file.display()))?;
+            .map_err(|error| Unusable::Context(who.clone(), file.clone(), error.into()))?;
         let host = said.pointer("/Endpoints/docker/Host").and_then(Value::as_str).unwrap_or_default();
         if host.is_empty() {
-            return Err(format!("{who} names no Docker engine: {}", file.display()));
+            return Err(Unusable::NoEngine(who, file));
         }
         let material = folder.join("contexts/tls").join(&id).join("docker");
         let has_tls =
             ["ca.pem", "cert.pem", "key.pem"].iter().any(|name| (self.is_there)(&material.join(name)));
         let endpoint = endpoint(host, has_tls.then_some("its certificates"))
-            .map_err(|why| format!("{who}: {host}: {why}"))?;
+            .map_err(|why| Unusable::Address(format!("{who}: {host}"), why))?;
         Ok(Meant { endpoint, origin })
     }
 
     /// The first of the usual sockets at which somebody listens.
-    fn usual(&self) -> Result<Option<Meant>, String> {
+    fn usual(&self) -> Result<Option<Meant>, Unusable> {
         for socket in self.usual_sockets().into_iter().filter(|socket| (self.is_there)(socket)) {
-            match (self.connect)(&socket) {
-                Ok(()) => {
-                    return Ok(Some(Meant { endpoint: Endpoint::Unix(socket), origin: Origin::Usual }));
-                }
+            let connected = (self.connect)(&socket);
+            let meant = Meant { endpoint: Endpoint::Unix(socket), origin: Origin::Usual };
+            match connected {
+                Ok(()) => return Ok(Some(meant)),
                 // What a dead engine left.
                 Err(error) if is_absent(&error) || error.kind() == io::ErrorKind::ConnectionRefused => {}
-                Err(error) => return Err(refused(&Endpoint::Unix(socket), &Origin::Usual, &error)),
+                Err(error) => return Err(Unusable::refused(meant, error)),
             }
         }
         Ok(None)
@@ -221,92 +184,42 @@ impl Surroundings<'_> {
     }
 }
 
-/// Why an engine that is there cannot be used, with what to do about it.
-pub fn refused(endpoint: &Endpoint, origin: &Origin, error: &io::Error) -> String {
-    let at = Meant { endpoint: endpoint.clone(), origin: origin.clone() };
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => format!(
-            "the Docker engine at {at} refuses: permission denied\n  \
-             join the group that its socket belongs to (`sudo usermod -aG docker $USER`, then log in anew), let \
-             DOCKER_HOST name an engine of your own, or use --on sim"
-        ),
-        _ => format!(
-            "the Docker engine at {at} cannot be used: {error}\n  `fencepost doctor` tells more; or use --on sim"
-        ),
-    }
-}
-
-/// That TLS is meant, and what to do as long as it cannot be spoken.
-pub fn needs_tls(at: &dyn fmt::Display, why: &str) -> String {
-    format!("{at} {why}; TLS is not supported yet, and nothing is sent in plain HTTP instead\n  {FORWARD}")
-}
-
 /// An address as `DOCKER_HOST` and contexts have it. `tls`: what asks for TLS, which counts where there is a network.
-fn endpoint(text: &str, tls: Option<&str>) -> Result<Endpoint, String> {
+fn endpoint(text: &str, tls: Option<&str>) -> Result<Endpoint, BadAddress> {
     let text = text.trim();
     let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
     match scheme {
         "unix" if rest.is_empty() => Ok(Endpoint::Unix(DEFAULT_SOCKET.into())),
         "unix" if rest.starts_with('/') => Ok(Endpoint::Unix(rest.into())),
-        "unix" => Err(format!("a socket's path begins with `/`: unix:///{rest}")),
-        "" if rest.starts_with('/') => Err(format!("no address; a socket is written unix://{rest}")),
-        "https" => Err(needs_tls(&"it", "asks for TLS")),
+        "unix" => Err(BadAddress::Relative(rest.into())),
+        "" if rest.starts_with('/') => Err(BadAddress::Bare(rest.into())),
+        "https" => Err(BadAddress::Https),
         "tcp" | "http" | "" => match tls {
-            Some(what) => Err(needs_tls(&"it", &format!("is to be spoken to in TLS, as {what} says"))),
+            Some(what) => Err(BadAddress::Tls(what.into())),
             None => tcp(rest),
         },
-        "ssh" => Err(format!("ssh is not supported yet\n  {FORWARD}")),
-        other => Err(format!("{other}:// is not supported: use unix:///path or tcp://host:port")),
+        "ssh" => Err(BadAddress::Ssh),
+        other => Err(BadAddress::Scheme(other.into())),
     }
 }
 
-fn tcp(rest: &str) -> Result<Endpoint, String> {
+fn tcp(rest: &str) -> Result<Endpoint, BadAddress> {
     let address = rest.trim_end_matches('/');
     if address.contains(['/', '?', '#', '@']) || address.chars().any(char::is_whitespace) {
-        return Err("no address: use unix:///path or tcp://host:port".into());
+        return Err(BadAddress::NoAddress);
     }
     let (host, port) = match address.rsplit_once(':') {
         // The colons of an IPv6 address stand in brackets.
         Some((host, port)) if !port.contains(']') => (host, port),
         _ => (address, "2375"),
     };
-    port.parse::<u16>().map_err(|_| format!("{port} is no port: use tcp://host:port"))?;
+    port.parse::<u16>().map_err(|_| BadAddress::Port(port.into()))?;
     let host = if host.is_empty() { "localhost" } else { host };
     Ok(Endpoint::Tcp(format!("{host}:{port}")))
 }
 
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-impl fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Endpoint::Unix(path) => write!(f, "unix://{}", path.display()),
-            Endpoint::Tcp(address) => write!(f, "tcp://{address}"),
-        }
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Origin::Host => f.write_str("from DOCKER_HOST"),
-            Origin::Variable(name) => write!(f, "from DOCKER_CONTEXT {name}"),
-            Origin::Configuration(name, file) => write!(f, "from context {name} in {}", file.display()),
-            Origin::Usual => f.write_str("where it usually is"),
-        }
-    }
-}
-
-/// The endpoint, and who named it if anybody did.
-impl fmt::Display for Meant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.origin {
-            Origin::Usual => self.endpoint.fmt(f),
-            origin => write!(f, "{}, {origin}", self.endpoint),
-        }
-    }
 }
 
 #[cfg(test)]

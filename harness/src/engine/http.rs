@@ -10,7 +10,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::discover::Endpoint;
+use super::meant::Endpoint;
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);

@@ -2,6 +2,8 @@
 
 pub mod discover;
 pub mod http;
+pub mod meant;
+mod unusable;
 
 use std::{collections::HashMap, future::Future, io, sync::Arc, time::Duration};
 
@@ -17,8 +19,9 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use self::{
-    discover::{Endpoint, Meant},
     http::Silence,
+    meant::{Endpoint, Meant},
+    unusable::Unusable,
 };
 use crate::error::{Error, Result};
 use crate::own_ticks::OwnTicks;
@@ -82,16 +85,16 @@ impl Engine {
     /// # Errors
     /// When one is meant that cannot be used: it must never be passed over in silence.
     pub async fn if_any() -> Result<Option<Engine>> {
-        match discover::meant().map_err(Error::Unavailable)? {
+        match discover::meant().map_err(unavailable)? {
             None => Ok(None),
-            Some(meant) => Engine::at(meant).await.map(Some).map_err(Error::Unavailable),
+            Some(meant) => Engine::at(meant).await.map(Some).map_err(unavailable),
         }
     }
 
-    async fn at(meant: Meant) -> Result<Engine, String> {
+    async fn at(meant: Meant) -> Result<Engine, Unusable> {
         let said = tokio::time::timeout(SILENCE, asked(&meant, "/version"));
         let said =
-            said.await.unwrap_or_else(|_| Err(silent(&meant, &plainly(&io::ErrorKind::TimedOut.into()))))?;
+            said.await.unwrap_or_else(|_| Err(silent(&meant, plainly(&io::ErrorKind::TimedOut.into()))))?;
         let version = agreed(&said["ApiVersion"]);
         let docker = match &meant.endpoint {
             Endpoint::Unix(path) => Docker::connect_with_unix(&path.display().to_string(), TIMEOUT, &version),
@@ -99,8 +102,7 @@ impl Engine {
                 Docker::connect_with_http(&format!("tcp://{address}"), TIMEOUT, &version)
             }
         };
-        let docker =
-            docker.map_err(|error| format!("the Docker engine at {meant} cannot be used: {error}"))?;
+        let docker = docker.map_err(|error| Unusable::Client(meant.clone(), error))?;
         let info = attended(&meant, asked(&meant, &format!("/v{version}/info"))).await??;
         let text = |name: &str| info[name].as_str().unwrap_or_default().to_string();
         let engine = match text("ServerVersion") {
@@ -124,12 +126,12 @@ impl Engine {
     /// # Errors
     /// When it fell silent.
     pub async fn attended<T>(&self, requests: impl Future<Output = T>) -> Result<T> {
-        attended(&self.meant, requests).await.map_err(Error::Unavailable)
+        attended(&self.meant, requests).await.map_err(unavailable)
     }
 
     /// Completes, with the reason, once the engine has not answered for a while in which we did not stand still.
     pub async fn until_silent(&self, ticks: &OwnTicks) -> String {
-        until_silent(&self.meant, ticks).await
+        until_silent(&self.meant, ticks).await.to_string()
     }
 
     /// The containers with this label (`name` or `name=value`), whatever state the engine says they are in.
@@ -144,7 +146,7 @@ impl Engine {
             // Engines have states of their own, which the library does not know.
             Err(JsonDataError { .. } | JsonSerdeError { .. }) => {
                 let path = format!("/v{}/containers/json?all=true", self.docker.client_version());
-                let said = asked(&self.meant, &path).await?;
+                let said = asked(&self.meant, &path).await.map_err(|error| error.to_string())?;
                 let containers = serde_json::from_value::<Vec<Container>>(said);
                 let mut containers =
                     containers.map_err(|error| format!("it lists them in its own way: {error}"))?;
@@ -201,42 +203,35 @@ fn agreed(theirs: &Value) -> ClientVersion {
 const OLDEST: (usize, usize) = (1, 41);
 
 /// Asks the engine itself, as it may answer what the library cannot read.
-async fn asked(meant: &Meant, path: &str) -> Result<Value, String> {
-    let at = format!("the Docker engine at {meant}");
+async fn asked(meant: &Meant, path: &str) -> Result<Value, Unusable> {
     match http::get(&meant.endpoint, path).await {
         Ok(answer) if answer.status == 200 => Ok(http::json(&answer)),
         Ok(answer) => {
             let said = http::json(&answer)["message"].as_str().unwrap_or_default().to_string();
-            Err(format!(
-                "{at} refuses: {} {said}\n  `fencepost doctor` tells more; or use --on sim",
-                answer.status
-            ))
+            Err(Unusable::Says(meant.clone(), answer.status, said))
         }
-        Err(Silence::Tls) => Err(discover::needs_tls(&at, "speaks TLS")),
-        Err(Silence::NoHttp(text)) if text.is_empty() => Err(silent(meant, HANGS_UP)),
-        Err(Silence::NoHttp(text)) => Err(format!(
-            "what listens at {meant} is no Docker engine: it answered {text:?}\n  \
-             if it speaks TLS: that is not supported yet; name another (DOCKER_HOST), or use --on sim"
-        )),
+        Err(Silence::Tls) => Err(Unusable::Tls(meant.clone())),
+        Err(Silence::NoHttp(text)) if text.is_empty() => Err(silent(meant, HANGS_UP.into())),
+        Err(Silence::NoHttp(text)) => Err(Unusable::NoDocker(meant.clone(), text)),
         Err(Silence::Io(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Err(discover::refused(&meant.endpoint, &meant.origin, &error))
+            Err(Unusable::Denied(meant.clone()))
         }
-        Err(Silence::Io(error)) => Err(silent(meant, &plainly(&error))),
+        Err(Silence::Io(error)) => Err(silent(meant, plainly(&error))),
     }
 }
 
 /// Of one that accepts a connection and ends it.
 const HANGS_UP: &str = "it ends the connection without a word";
 
-fn silent(meant: &Meant, why: &str) -> String {
-    format!(
-        "no Docker engine answers at {meant}: {why}\n  \
-         start it (`systemctl start docker`), name another (DOCKER_HOST; without it the usual places are tried), or \
-         use --on sim; `fencepost doctor` tells more"
-    )
+fn silent(meant: &Meant, why: String) -> Unusable {
+    Unusable::Silent(meant.clone(), why)
 }
 
-async fn attended<T>(meant: &Meant, requests: impl Future<Output = T>) -> Result<T, String> {
+fn unavailable(engine: Unusable) -> Error {
+    Error::Unavailable(engine.to_string())
+}
+
+async fn attended<T>(meant: &Meant, requests: impl Future<Output = T>) -> Result<T, Unusable> {
     let ticks = OwnTicks::default();
     tokio::select! {
         biased;
@@ -245,7 +240,7 @@ async fn attended<T>(meant: &Meant, requests: impl Future<Output = T>) -> Result
     }
 }
 
-async fn until_silent(meant: &Meant, ticks: &OwnTicks) -> String {
+async fn until_silent(meant: &Meant, ticks: &OwnTicks) -> Unusable {
     loop {
         tokio::time::sleep(PING).await;
         let mut why = String::new();
@@ -264,7 +259,7 @@ async fn until_silent(meant: &Meant, ticks: &OwnTicks) -> String {
         };
         if ticks.timeout(SILENCE, answered).await.is_none() {
             let why = if why.is_empty() { format!("no answer within {SILENCE:?}") } else { why };
-            return format!("the Docker engine at {meant} fell silent: {why}");
+            return Unusable::FellSilent(meant.clone(), why);
         }
     }
 }

@@ -20,6 +20,14 @@ pub struct SimTable {
     pub power_cut: bool,
 }
 
+/// A setting with which nothing would go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("sim.{name} is too large: at most {max}")]
+pub struct TooLarge {
+    name: &'static str,
+    max: u64,
+}
+
 /// A minute.
 const US_MAX: u64 = 60_000_000;
 /// Nothing would ever arrive with more.
@@ -46,7 +54,7 @@ impl SimTable {
     }
 
     /// Looks for values that make no sense; says which and why.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), TooLarge> {
         let times = [("delay_us", self.delay_us), ("jitter_us", self.jitter_us)];
         let shares = [
             ("loss_ppm", self.loss_ppm),
@@ -56,7 +64,7 @@ impl SimTable {
         let long = times.iter().find(|(_, us)| *us > US_MAX).map(|(name, _)| (*name, US_MAX));
         let many = shares.iter().find(|(_, ppm)| *ppm > PPM_MAX).map(|(name, _)| (*name, PPM_MAX.into()));
         match long.or(many) {
-            Some((name, max)) => Err(format!("sim.{name} is too large: at most {max}")),
+            Some((name, max)) => Err(TooLarge { name, max }),
             None => Ok(()),
         }
     }
@@ -70,7 +78,7 @@ mod tests {
     fn senseless_values_are_refused() {
         assert_eq!(SimTable::default().check(), Ok(()));
         let lossy = SimTable { loss_ppm: 1_000_000, ..SimTable::default() };
-        assert_eq!(lossy.check().unwrap_err(), "sim.loss_ppm is too large: at most 900000");
+        assert_eq!(lossy.check().unwrap_err().to_string(), "sim.loss_ppm is too large: at most 900000");
         let slow = SimTable { delay_us: u64::MAX, ..SimTable::default() };
         assert!(slow.check().is_err());
     }

@@ -13,7 +13,14 @@ use std::{
 };
 
 use history::exit::ExitCode;
-use rustix::process::{self, Pid, Signal, WaitOptions};
+use nix::{
+    sys::{
+        prctl::set_child_subreaper,
+        signal::{Signal, kill},
+        wait::{WaitPidFlag, WaitStatus, waitpid},
+    },
+    unistd::Pid,
+};
 
 use crate::error::{Error, Result};
 
@@ -56,7 +63,7 @@ pub async fn make(base: &str, say: &dyn Fn(&str)) -> Result<()> {
 pub fn main(suite: &str) -> Result<u8> {
     let failed = |error: &dyn std::fmt::Display| Error::Harness(format!("failed to run the script: {error}"));
     // What the script's processes leave behind becomes a child of ours, and can be found.
-    process::set_child_subreaper(Some(process::getpid())).map_err(|error| failed(&error))?;
+    set_child_subreaper(true).map_err(|error| failed(&error))?;
     let folder = Folder::make().map_err(|error| failed(&error))?;
     let mut script = Command::new("sh")
         .args(["-s", "--", suite])
@@ -71,9 +78,9 @@ pub fn main(suite: &str) -> Result<u8> {
         let mut nothing = Vec::new();
         // However the pipe ends, the harness is gone or has given up.
         let _ = std::io::stdin().read_to_end(&mut nothing);
-        send(Signal::TERM);
+        send(Signal::SIGTERM);
         thread::sleep(GRACE);
-        send(Signal::KILL);
+        send(Signal::SIGKILL);
     });
     let status = script.wait().map_err(|error| failed(&error))?;
     end_the_rest();
@@ -103,27 +110,28 @@ fn remove(folder: &Path) {
 }
 
 fn rest() -> Vec<Pid> {
-    let own = process::getpid();
-    let tree = nemesis::process::tree(own.as_raw_pid());
-    tree.into_iter().filter_map(Pid::from_raw).filter(|pid| *pid != own).collect()
+    let own = Pid::this();
+    let tree = nemesis::process::tree(own.as_raw());
+    tree.into_iter().map(Pid::from_raw).filter(|pid| *pid != own).collect()
 }
 
 /// To every process that came of the script.
 fn send(signal: Signal) {
     // One that ended meanwhile is what was wanted.
-    rest().into_iter().for_each(|pid| _ = process::kill_process(pid, signal));
+    rest().into_iter().for_each(|pid| _ = kill(pid, signal));
 }
 
 /// Waits for what outlives the script, for a while, and kills it then.
 fn end_the_rest() {
     let begun = Instant::now();
     loop {
-        while matches!(process::wait(WaitOptions::NOHANG), Ok(Some(_))) {}
+        let ended = || waitpid(None, Some(WaitPidFlag::WNOHANG));
+        while ended().is_ok_and(|status| status != WaitStatus::StillAlive) {}
         if rest().is_empty() {
             return;
         }
         if begun.elapsed() > GRACE {
-            send(Signal::KILL);
+            send(Signal::SIGKILL);
         }
         thread::sleep(LOOK);
     }

@@ -12,7 +12,11 @@ use crate::support::{
     agent::{Agent, start, start_with},
     fencepost, skipped,
 };
-use rustix::process::{Pid, Signal, kill_process};
+use nix::{
+    libc,
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use serde_json::{Value, json};
 
 const KILL: &str = "\"kill\"";
@@ -158,10 +162,10 @@ fn signs_of_life_keep_an_agent_and_time_in_which_it_stood_still_does_not_count()
         agent.say("").expect("it listens");
     }
     agent.ask(&start("sleep", &["60"]));
-    let pid = Pid::from_child(&agent.child);
-    kill_process(pid, Signal::STOP).expect("it is there");
+    let pid = Pid::from_raw(agent.child.id() as i32);
+    kill(pid, Signal::SIGSTOP).expect("it is there");
     sleep(Duration::from_secs(3));
-    kill_process(pid, Signal::CONT).expect("it is there");
+    kill(pid, Signal::SIGCONT).expect("it is there");
     agent.ask(KILL);
     assert_eq!(agent.told, [Value::Null; 0]);
 }

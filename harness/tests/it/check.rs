@@ -450,8 +450,8 @@ fn the_verdict_stands_when_its_explanation_is_interrupted() {
     stdout.read_line(&mut first).expect("a line");
     assert!(first.starts_with("INVALID"), "{first}");
     // Whoever is done by then is interrupted too late, which does no harm.
-    let pid = rustix::process::Pid::from_child(&child);
-    let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);
+    let pid = nix::unistd::Pid::from_raw(child.id() as i32);
+    let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT);
     let mut rest = String::new();
     stdout.read_to_string(&mut rest).expect("text");
     assert_eq!(child.wait().expect("it ends").code(), Some(1), "{rest}");

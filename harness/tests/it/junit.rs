@@ -182,7 +182,7 @@ fn a_run_that_is_killed_leaves_nothing_of_an_earlier_one() {
 fn a_named_pipe_takes_one_document() {
     let folder = folder();
     let pipe = folder.path().join("pipe");
-    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, 0o600.into()).expect("a pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
     let reader = std::thread::spawn(move || fs::read_to_string(pipe).expect("it can be read"));
     let args = "run redis/set-nx --on sim --time 1s --seed 1 --faults none --json --junit pipe";
     let mut child = fencepost()

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::Pid;
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use super::{Ran, command, docker_says, left};
@@ -53,7 +53,7 @@ impl Harness {
         };
         let entries = fs::read_dir("/proc").expect("/proc is there").flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-        pids.filter(is_of).filter_map(Pid::from_raw).collect()
+        pids.filter(is_of).map(Pid::from_raw).collect()
     }
 
     /// The end of the run: what [`support::run`] gives. Nothing of it is left.

@@ -3,18 +3,18 @@
 
 use std::{path::Path, process::Command};
 
-use rustix::thread::{UnshareFlags, unshare_unsafe};
+use nix::sched::{CloneFlags, unshare};
 
 /// Runs `test` in a thread with mounts of its own, which the processes that it starts see too; they are gone with the
 /// last of these. Says so and returns where this process may not mount.
 pub fn privately(test: impl FnOnce() + Send + 'static) {
-    if !rustix::process::geteuid().is_root() {
+    if !nix::unistd::geteuid().is_root() {
         super::support::skipped("mounts of a test's own need root");
         return;
     }
     let alone = std::thread::spawn(|| {
-        // SAFETY: from here on this thread has a view of its own of the file system, and nothing else.
-        unsafe { unshare_unsafe(UnshareFlags::NEWNS) }.expect("root may have mounts of its own");
+        // From here on this thread has a view of its own of the file system, and nothing else.
+        unshare(CloneFlags::CLONE_NEWNS).expect("root may have mounts of its own");
         mount(&["--make-rprivate", "/"]);
         test();
     });

@@ -34,7 +34,7 @@ impl Machine {
         self
     }
 
-    fn meant(&self) -> Result<Option<Meant>, String> {
+    fn meant(&self) -> Result<Option<Meant>, Unusable> {
         let variable = |name: &str| {
             self.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_string())
         };
@@ -63,7 +63,7 @@ impl Machine {
     }
 
     fn refuses(&self) -> String {
-        self.meant().unwrap_err()
+        self.meant().unwrap_err().to_string()
     }
 }
 
@@ -112,7 +112,7 @@ fn addresses_are_read_as_docker_reads_them() {
         ("https://h:2376", "TLS is not supported yet"),
         ("npipe:////./pipe/docker_engine", "npipe:// is not supported"),
     ] {
-        let said = endpoint(text, None).unwrap_err();
+        let said = endpoint(text, None).unwrap_err().to_string();
         assert!(said.contains(why), "{text}: {said}");
     }
 }
@@ -234,15 +234,17 @@ fn an_engine_that_refuses_is_an_engine() {
 fn an_engine_that_stands_still_is_an_engine_and_is_not_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("docker.sock");
-    let address = SocketAddrUnix::new(&path).unwrap();
-    let socket = |flags| socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
-    let engine = socket(SocketFlags::empty());
-    rustix::net::bind(&engine, &address).unwrap();
-    rustix::net::listen(&engine, 0).unwrap();
+    let address = UnixAddr::new(&path).unwrap();
+    let socket = |flags| socket(AddressFamily::Unix, SockType::Stream, flags, None).unwrap();
+    let engine = socket(SockFlag::empty());
+    socket::bind(engine.as_raw_fd(), &address).unwrap();
+    socket::listen(&engine, socket::Backlog::new(0).unwrap()).unwrap();
     let mut waiting = Vec::new();
     loop {
-        waiting.push(socket(SocketFlags::NONBLOCK));
-        if rustix::net::connect(waiting.last().unwrap(), &address) == Err(Errno::AGAIN) {
+        let next = socket(SockFlag::SOCK_NONBLOCK);
+        let connected = socket::connect(next.as_raw_fd(), &address);
+        waiting.push(next);
+        if connected == Err(Errno::EAGAIN) {
             break;
         }
     }

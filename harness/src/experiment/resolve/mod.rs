@@ -115,7 +115,7 @@ impl Experiment {
         }
         let rates = rates(file, flags, recipe, place)?;
         let sim = file.sim.as_ref().map(|sim| *sim.get_ref()).unwrap_or_default();
-        sim.check().map_err(|why| place.wrong(file.sim.as_ref().map(Spanned::span), "", &why))?;
+        sim.check().map_err(|why| place.wrong(file.sim.as_ref().map(Spanned::span), "", &why.to_string()))?;
         let name = file.name.as_ref().map_or(recipe.name, |name| name.get_ref().as_str());
         check_name(name, file, place)?;
         Ok(Experiment {

@@ -9,7 +9,7 @@ use super::{
     network::{self, Found},
     node,
 };
-use crate::engine::{Engine, LABEL_OWNER, LABEL_RUN, discover::Endpoint};
+use crate::engine::{Engine, LABEL_OWNER, LABEL_RUN, meant::Endpoint};
 use crate::error::{Error, Result};
 use crate::owner;
 

@@ -56,7 +56,7 @@ impl Keeper {
 /// for as long as an engine does not answer.
 pub fn let_go() {
     // SAFETY: closes descriptors that nothing in this process uses yet; where the kernel is too old it does nothing.
-    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+    unsafe { nix::libc::syscall(nix::libc::SYS_close_range, 3, nix::libc::c_uint::MAX, 0) };
 }
 
 /// The keeper's own main: waits until the harness is gone, then removes what is left of the run.
