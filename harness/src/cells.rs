@@ -20,8 +20,7 @@ pub fn of(system: &System) -> Vec<String> {
 fn fits(system: &System, target: &Target) -> bool {
     match target {
         Target::Groups => false,
-        // Its servers know nothing of each other.
-        Target::Leader => system.name != "redis-independent",
+        Target::Leader => system.has_leader(),
         // There are none of two or fewer servers, and no turns of one.
         Target::Minority | Target::Halves | Target::Rolling => system.default_nodes > 2,
         _ => true,

@@ -5,6 +5,7 @@
 //! arena, about 50 bytes an event. Checks look at [`Row`]s and [`Value`]s; [`Event`] is the owned, readable form
 //! of one row, which the recorder writes and reports show.
 
+mod action;
 mod blocks;
 pub mod edn;
 mod error;
@@ -32,6 +33,7 @@ pub mod verdict;
 mod vocabulary;
 mod wellformed;
 
+pub use action::Action;
 pub use error::{Malformed, ReadError, ReadOptions};
 pub use event::{Event, EventKind, Process};
 pub use flaw::{Flaw, IllFormed};
@@ -42,11 +44,7 @@ pub use resource::{ResourceEntry, ResourceOp};
 pub use table::{History, HistoryBuilder, Key, Row, Value, View};
 pub use table::{Words, is_keyword};
 
-/// Whether an event of this name tells what happened beside whatever its process does: a keepalive that was answered in
-/// the background (`renewed`), or the end of a belief (`lapse`). It may come while an operation is pending, as an
-/// invocation and its ok at one instant, or as one event alone, and it retires nobody.
+/// Whether an event of this name is one of the [`Action::NOTICES`].
 pub fn is_notice(f: &str) -> bool {
-    NOTICES.contains(&f)
+    Action::NOTICES.iter().any(|notice| notice.name() == f)
 }
-
-const NOTICES: [&str; 2] = ["renewed", "lapse"];

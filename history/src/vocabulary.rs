@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{EventKind, Flaw, History, IllFormed, NOTICES, Process, Row, Value, View, Words};
+use super::{Action, EventKind, Flaw, History, IllFormed, Process, Row, Value, View, Words};
 
 /// What a field must be, unless it is null.
 #[derive(Clone, Copy, Debug)]
@@ -21,12 +21,6 @@ enum Type {
 const COUNT: Type = Type::Whole(0, u64::MAX);
 const TOKEN: Type = Type::Whole(i64::MIN, u64::MAX);
 const FAULT: Type = Type::Whole(0, u32::MAX as u64);
-
-/// Operations on a lock, those on the resource, and notices once more: [`OF_LOCK`] and [`OF_NOTICE`] tell them apart.
-const OPERATIONS: [&str; 10] =
-    ["acquire", "campaign", "renew", "release", "resign", "observe", NOTICES[0], NOTICES[1], "read", "write"];
-const OF_LOCK: std::ops::Range<usize> = 0..8;
-const OF_NOTICE: std::ops::Range<usize> = 6..8;
 
 /// Of the clients' operations; the first is at [`LOCK`].
 const FIELDS: [(&str, Type); 13] = [
@@ -66,7 +60,7 @@ impl History {
     /// The first event that breaks a rule.
     pub fn check_vocabulary(&self) -> Result<(), IllFormed> {
         let words = Vocabulary {
-            operations: Words::new(self, OPERATIONS),
+            actions: Words::new(self, Action::ALL.map(Action::name)),
             fields: Words::new(self, FIELDS.map(|(name, _)| name)),
         };
         let mut clients: FxHashMap<u32, Client> = FxHashMap::default();
@@ -92,18 +86,18 @@ struct Client {
 
 /// The words that clients use.
 struct Vocabulary {
-    operations: Words<{ OPERATIONS.len() }>,
+    actions: Words<{ Action::ALL.len() }>,
     fields: Words<{ FIELDS.len() }>,
 }
 
 impl Vocabulary {
     fn client(&self, row: Row<'_>, client: &mut Client) -> Result<(), Flaw> {
-        let operation = self.operations.operation(row);
-        if !operation.is_some_and(|it| OF_NOTICE.contains(&it)) {
+        let action = self.actions.operation(row).map(|place| Action::ALL[place]);
+        if !action.is_some_and(Action::is_notice) {
             answered(row, &mut client.asked_ns)?;
         }
-        let Some(operation) = operation else { return Ok(()) };
-        let is_access = !OF_LOCK.contains(&operation);
+        let Some(action) = action else { return Ok(()) };
+        let is_access = action.is_access();
         let is_object = row.value().is_object();
         let is_invoke = row.kind() == EventKind::Invoke;
         if is_access && is_invoke {

@@ -1,6 +1,6 @@
 use rustc_hash::FxHashMap;
 
-use super::{EventKind, Flaw, History, IllFormed, NOTICES, Process, Row, Words};
+use super::{Action, EventKind, Flaw, History, IllFormed, Process, Row, Words};
 
 /// What a client process may do next.
 #[derive(Clone, Copy)]
@@ -13,12 +13,12 @@ enum State<'h> {
 impl History {
     /// Whether each process invokes only when idle, completes what it invoked and never returns after an `info`,
     /// and whether the indexes, if the source gave any, increase. The nemesis' events may be of any kind and
-    /// come in any number. Notices ([`is_notice`]) may come at any moment until their process is retired.
+    /// come in any number. Notices ([`Action::NOTICES`]) may come at any moment until their process is retired.
     ///
     /// # Errors
     /// The first event that breaks a rule.
     pub fn check_form(&self) -> Result<(), IllFormed> {
-        let notices = Words::new(self, NOTICES);
+        let notices = Words::new(self, Action::NOTICES.map(Action::name));
         let mut states: FxHashMap<u32, State<'_>> = FxHashMap::default();
         let backwards = self.indexes().backwards();
         for row in self.rows() {

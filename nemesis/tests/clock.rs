@@ -4,6 +4,7 @@
 mod common;
 
 use std::{
+    collections::BTreeSet,
     io::{BufRead, BufReader, Write},
     os::unix::process::CommandExt,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -351,21 +352,26 @@ fn a_process_may_execute_another_program_at_any_moment() {
     let mut child = Ended(Command::new("sh").args(["-c", script]).spawn().unwrap());
     let pid = child.0.id() as i32;
     let begin = Instant::now();
-    let mut moved = 0;
+    let lives = || process::stat(pid).is_some_and(|stat| stat.state != 'Z');
+    let (mut moved, mut missed) = (0, BTreeSet::new());
     let seconds = |n| Duration::from_secs(n);
-    while begin.elapsed() < seconds(2) || (moved == 0 && begin.elapsed() < seconds(30)) {
+    while lives() && (begin.elapsed() < seconds(2) || (moved == 0 && begin.elapsed() < seconds(30))) {
         for child in process::tree(pid).into_iter().skip(1) {
             match clock::install(child, HOUR_NS) {
                 Ok(()) => moved += 1,
                 // It ended before, or in between.
-                Err(ClockError::Gone(_) | ClockError::NoVdso(_) | ClockError::Trace(Errno::ESRCH)) => {}
-                Err(ClockError::Io(_)) => {}
+                Err(
+                    error @ (ClockError::Gone(_)
+                    | ClockError::NoVdso(_)
+                    | ClockError::Trace(Errno::ESRCH)
+                    | ClockError::Io(_)),
+                ) => drop(missed.insert(error.to_string())),
                 Err(error) => panic!("{error}"),
             }
         }
     }
-    assert!(moved > 0);
-    assert!(process::stat(pid).is_some_and(|stat| stat.state != 'Z'), "a child died");
+    assert!(lives(), "a child did not come through: {moved} were moved, others not: {missed:?}");
+    assert!(moved > 0, "none was met: {missed:?}");
     process::kill(pid).unwrap();
     child.0.wait().unwrap();
 }

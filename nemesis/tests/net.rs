@@ -13,8 +13,8 @@ use std::{
 };
 
 use nemesis::{
-    kind::partition::Direction,
     net::{self, NetError},
+    verbs::Direction,
 };
 use nix::{
     libc,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use history::Action;
 use serde_json::Value;
 
 use crate::{
@@ -51,7 +52,7 @@ fn counted(timeline: &Timeline) -> Vec<Latency> {
         by_f.entry(&operation.f).or_default().extend(operation.duration_ns());
     }
     by_f.into_iter()
-        .filter(|(f, durations)| *f != "lapse" && !durations.is_empty())
+        .filter(|(f, durations)| *f != Action::Lapse.name() && !durations.is_empty())
         .map(|(f, mut durations)| {
             durations.sort_unstable();
             let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("max", 1.0)];

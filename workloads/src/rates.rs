@@ -1,4 +1,4 @@
-//! What drives a recipe, how often, and how long.
+//! How often a recipe is driven, and how long.
 
 use std::time::Duration;
 
@@ -11,29 +11,6 @@ const MS_MAX: u64 = 3_600_000;
 const PERCENT_MAX: u64 = 100_000;
 /// Acquire, renew, read, write, release: what can be left of a round once the client is told to stop.
 const LAST_OPERATIONS: u32 = 5;
-
-/// What drives the recipe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Workload {
-    /// Acquire, read-modify-write, release, again and again.
-    Lock,
-    /// Hold over several TTLs with renewals, writing regularly.
-    Lease,
-    /// Campaign, work while leading, resign now and then; others observe.
-    Election,
-}
-
-impl Workload {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Workload::Lock => "lock",
-            Workload::Lease => "lease",
-            Workload::Election => "election",
-        }
-    }
-}
 
 /// How often and how long, in milliseconds; spans are drawn evenly from the node's generator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,10 +7,10 @@ use super::{
     belief::Beliefs,
     clients::{Clients, Who},
     faults::Faults,
-    fields::{Fields, Reader, Verb},
+    fields::{Fields, Reader},
     operation::{Kind, Open},
 };
-use history::{EventKind, History, Outcome, Process, Reacquire, Row};
+use history::{Action, EventKind, History, Outcome, Process, Reacquire, Row};
 
 use crate::counts::Counter;
 
@@ -33,6 +33,11 @@ impl<'h> LockTable<'h> {
         }
         builder.finish()
     }
+}
+
+/// Whether it is done under a grant.
+fn is_use(action: Option<Action>) -> bool {
+    action.is_some_and(|action| !action.asks() && action != Action::Observe)
 }
 
 /// That a client was killed is what the harness says, not the client.
@@ -63,33 +68,34 @@ impl<'h> Builder<'h> {
             return;
         };
         let who = self.clients.of(process, row);
-        let verb = self.reader.verb(row);
+        let action = self.reader.action(row);
+        let is_notice = action.is_some_and(Action::is_notice);
         let fields = self.reader.fields(row);
         match row.kind() {
-            EventKind::Invoke => self.invoke(who, verb, row, &fields, at),
-            EventKind::Ok => self.complete(who, verb, row, &fields, at, Outcome::Ok),
+            EventKind::Invoke => self.invoke(who, action, row, &fields, at),
+            EventKind::Ok => self.complete(who, action, row, &fields, at, Outcome::Ok),
             // What is merely told has no outcome, and retires nobody.
-            EventKind::Fail | EventKind::Info if verb.is_notice() => {
-                self.complete(who, verb, row, &fields, at, Outcome::Ok);
+            EventKind::Fail | EventKind::Info if is_notice => {
+                self.complete(who, action, row, &fields, at, Outcome::Ok);
             }
-            EventKind::Fail => self.complete(who, verb, row, &fields, at, Outcome::Fail),
-            EventKind::Info => self.complete(who, verb, row, &fields, at, Outcome::Info),
+            EventKind::Fail => self.complete(who, action, row, &fields, at, Outcome::Fail),
+            EventKind::Info => self.complete(who, action, row, &fields, at, Outcome::Info),
         }
-        if row.kind() == EventKind::Info && !verb.is_notice() {
+        if row.kind() == EventKind::Info && !is_notice {
             for grant in self.clients.client(who.client).all_open() {
                 self.beliefs.doubt(grant, at);
             }
-        } else if !(verb == Verb::Lapse && is_of_a_kill(row)) {
+        } else if !(action == Some(Action::Lapse) && is_of_a_kill(row)) {
             self.clients.lives(who, row, at);
         }
     }
 
-    fn invoke(&mut self, who: Who, verb: Verb, row: Row<'h>, fields: &Fields<'h>, at: At) {
+    fn invoke(&mut self, who: Who, action: Option<Action>, row: Row<'h>, fields: &Fields<'h>, at: At) {
         let counted = self.counter.invoke(row);
         let mut open = Open { f: row.f_id(), counted, at, lock: 0, kind: Kind::Other };
         if let Some(name) = fields.lock {
             open.lock = self.lock(name);
-            open.kind = self.begin(who, open.lock, verb, row, fields, at);
+            open.kind = self.begin(who, open.lock, action, row, fields, at);
         }
         self.clients.open(who).push(open);
     }
@@ -98,52 +104,62 @@ impl<'h> Builder<'h> {
         &mut self,
         who: Who,
         lock: u32,
-        verb: Verb,
+        action: Option<Action>,
         row: Row<'h>,
         fields: &Fields<'h>,
         at: At,
     ) -> Kind {
-        let kind = self.kind(who, lock, verb, row, fields, at);
+        let kind = self.kind(who, lock, action, row, fields, at);
         kind.grant().into_iter().for_each(|grant| self.beliefs.hold_on(grant));
         kind
     }
 
-    fn kind(&mut self, who: Who, lock: u32, verb: Verb, row: Row<'h>, fields: &Fields<'h>, at: At) -> Kind {
+    fn kind(
+        &mut self,
+        who: Who,
+        lock: u32,
+        action: Option<Action>,
+        row: Row<'h>,
+        fields: &Fields<'h>,
+        at: At,
+    ) -> Kind {
         let token = fields.token;
         let grant = self.named_grant(who.client, lock, token);
         // Nearly every operation names a grant that is known: only else it matters what it is.
         let is_known = token.is_none() || grant.is_some_and(|grant| self.table.has_token(grant, token));
-        if !is_known && verb.is_use() {
+        if !is_known && is_use(action) {
             self.doubtful.push(Ungiven { lock, process: who.process, at, token });
         }
-        match verb {
-            Verb::Acquire | Verb::Campaign => {
-                self.table.locks[lock as usize].election |= verb == Verb::Campaign;
+        match action {
+            Some(Action::Acquire | Action::Campaign) => {
+                self.table.locks[lock as usize].election |= action == Some(Action::Campaign);
                 let attempt = self.attempt(who.process, lock, at);
                 let client = self.clients.client(who.client);
                 client.open(lock).for_each(|grant| self.beliefs.resolve(grant));
                 client.tried(lock, attempt);
                 Kind::Acquire(attempt)
             }
-            Verb::Renew => {
+            Some(Action::Renew) => {
                 grant.into_iter().for_each(|grant| self.beliefs.confirm(grant, at));
                 Kind::Renew(grant)
             }
-            Verb::Renewed => {
+            Some(Action::Renewed) => {
                 let confirmed =
                     |grant: u32| self.table.promises[self.table.grants[grant as usize].promise as usize].ok;
                 Kind::Renewed(grant.map(|grant| (grant, confirmed(grant))))
             }
-            Verb::Release | Verb::Resign => {
+            Some(Action::Release | Action::Resign) => {
                 grant.map_or(Kind::Release(None, None), |grant| self.release(grant, at))
             }
-            Verb::Lapse => {
+            Some(Action::Lapse) => {
                 grant.into_iter().for_each(|grant| self.lapse(grant, row, at));
                 Kind::Other
             }
-            Verb::Read | Verb::Write => Kind::Access(self.access(who, lock, grant, verb == Verb::Write, at)),
-            Verb::Observe => Kind::Observe,
-            Verb::Other => Kind::Other,
+            Some(Action::Read | Action::Write) => {
+                Kind::Access(self.access(who, lock, grant, action == Some(Action::Write), at))
+            }
+            Some(Action::Observe) => Kind::Observe,
+            None => Kind::Other,
         }
     }
 

@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use history::{Outcome, Reacquire, Row};
+use history::{Action, Outcome, Reacquire, Row};
 
 use super::{
     At, Grant, Promise, Reacquired, Sighting, Ungiven,
     build::Builder,
     clients::Who,
-    fields::{Fields, Verb},
+    fields::Fields,
     operation::{Kind, Open},
 };
 
@@ -16,7 +16,7 @@ impl<'h> Builder<'h> {
     pub(super) fn complete(
         &mut self,
         who: Who,
-        verb: Verb,
+        action: Option<Action>,
         row: Row<'h>,
         fields: &Fields<'h>,
         at: At,
@@ -24,7 +24,7 @@ impl<'h> Builder<'h> {
     ) {
         let operations = self.clients.open(who);
         let Some(place) = operations.iter().position(|open| open.f == row.f_id()) else {
-            return self.alone(who, verb, row, fields, at);
+            return self.alone(who, action, row, fields, at);
         };
         let open = operations.swap_remove(place);
         self.counter.complete(open.counted, outcome, at.time.saturating_sub(open.at.time));
@@ -33,10 +33,10 @@ impl<'h> Builder<'h> {
     }
 
     /// A lapse or a keepalive may be told by one event.
-    fn alone(&mut self, who: Who, verb: Verb, row: Row<'h>, fields: &Fields<'h>, at: At) {
-        let Some(name) = fields.lock.filter(|_| verb.is_notice()) else { return };
+    fn alone(&mut self, who: Who, action: Option<Action>, row: Row<'h>, fields: &Fields<'h>, at: At) {
+        let Some(name) = fields.lock.filter(|_| action.is_some_and(Action::is_notice)) else { return };
         let lock = self.lock(name);
-        let kind = self.begin(who, lock, verb, row, fields, at);
+        let kind = self.begin(who, lock, action, row, fields, at);
         self.end(who, &Open { f: row.f_id(), counted: 0, at, lock, kind }, fields, at, Outcome::Ok);
         kind.grant().into_iter().for_each(|grant| self.beliefs.let_go(grant));
     }

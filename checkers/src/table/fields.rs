@@ -1,52 +1,10 @@
 //! What the table needs of an event, read in one pass over its value.
 
-use history::{History, Row, Words};
-
-/// What an operation of a client does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
-    Acquire,
-    Campaign,
-    Renew,
-    /// A keepalive that was answered in the background.
-    Renewed,
-    Release,
-    Resign,
-    Lapse,
-    Read,
-    Write,
-    Observe,
-    Other,
-}
-
-impl Verb {
-    const ALL: [(&'static str, Verb); 10] = [
-        ("acquire", Verb::Acquire),
-        ("campaign", Verb::Campaign),
-        ("renew", Verb::Renew),
-        ("renewed", Verb::Renewed),
-        ("release", Verb::Release),
-        ("resign", Verb::Resign),
-        ("lapse", Verb::Lapse),
-        ("read", Verb::Read),
-        ("write", Verb::Write),
-        ("observe", Verb::Observe),
-    ];
-
-    /// Whether it is done under a grant.
-    pub(super) fn is_use(self) -> bool {
-        !matches!(self, Verb::Acquire | Verb::Campaign | Verb::Observe | Verb::Other)
-    }
-
-    /// As [`is_notice`](history::is_notice).
-    pub(super) fn is_notice(self) -> bool {
-        matches!(self, Verb::Renewed | Verb::Lapse)
-    }
-}
+use history::{Action, History, Row, Words};
 
 /// Reads events of one history.
 pub(super) struct Reader {
-    verbs: Words<{ Verb::ALL.len() }>,
+    actions: Words<{ Action::ALL.len() }>,
     fields: Words<{ FIELDS.len() }>,
 }
 
@@ -67,13 +25,14 @@ pub(super) struct Fields<'h> {
 impl Reader {
     pub(super) fn new(history: &History) -> Reader {
         Reader {
-            verbs: Words::new(history, Verb::ALL.map(|(name, _)| name)),
+            actions: Words::new(history, Action::ALL.map(Action::name)),
             fields: Words::new(history, FIELDS),
         }
     }
 
-    pub(super) fn verb(&self, row: Row<'_>) -> Verb {
-        self.verbs.operation(row).map_or(Verb::Other, |place| Verb::ALL[place].1)
+    /// What the event's client does; `None` is of no concern here.
+    pub(super) fn action(&self, row: Row<'_>) -> Option<Action> {
+        self.actions.operation(row).map(|place| Action::ALL[place])
     }
 
     pub(super) fn fields<'h>(&self, row: Row<'h>) -> Fields<'h> {

@@ -4,7 +4,7 @@
 //!
 //! Prints a line for each recipe and fault: the checks that were violated, and in how many of the seeds; the runs about
 //! which nothing certain could be said. A seed is a run, so the lines are the same whatever the machine. With `--check`
-//! they are held against what `fencepost list --json` says may break (`workloads::recipes::promises`): a violation that
+//! they are held against what `fencepost list --json` says may break (the recipes' `promises`): a violation that
 //! is not listed is an error; one that is listed and was not seen is looked for in more seeds, and told if it never comes.
 
 mod cell;

@@ -98,7 +98,7 @@ pub enum Command {
         /// Addresses on the other side.
         peers: Vec<Ipv4Addr>,
         /// `in`, `out` or `both`.
-        direction: nemesis::kind::partition::Direction,
+        direction: nemesis::verbs::Direction,
     },
     /// Removes what `Cut` made; answers with the final counters, also when asked again.
     Mend {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use history::{
-    EventKind, History, Process, Row, Value, View,
+    Action, EventKind, History, Process, Row, Value, View,
     names::{COUNTER, KEY_VALUE, LOCK, QUEUE, REGISTER, SEMAPHORE, SET, TRANSACTIONS, Vocabulary},
 };
 use linear::convert;
@@ -39,7 +39,7 @@ pub fn subject(history: &History) -> Result<Guess> {
     // another tool's.
     let is_ours = |row: Row<'_>| {
         let is_beside = || row.value().entries().any(|(key, _)| key.as_str() == Some("value"));
-        matches!(row.f(), "acquire" | "campaign") && !row.value().get("lock").is_null() && !is_beside()
+        Action::named(row.f()).is_some_and(Action::asks) && !row.value().get("lock").is_null() && !is_beside()
     };
     if convert::invocations(history).any(is_ours) {
         return Ok(Guess { subject: Subject::Locks, doubt: None });

@@ -9,7 +9,10 @@ use tabled::{
     builder::Builder,
     settings::{Style, Width, object::Columns},
 };
-use workloads::recipes::{self, RecipeInfo};
+use workloads::{
+    recipes::{self, RecipeInfo},
+    workload::Workload,
+};
 
 use super::output;
 use crate::{catalog, error::Result, recipe_table::in_order, systems};
@@ -39,7 +42,7 @@ fn everything() -> Value {
                 "about": system.about,
                 "default_nodes": system.default_nodes,
                 "max_nodes": system.max_nodes,
-                "versions": catalog::versions(system.family.images()),
+                "versions": catalog::versions(system.images),
                 "settings": settings,
             })
         })
@@ -60,6 +63,7 @@ fn everything() -> Value {
 /// Its row, and what it never promised.
 fn recipe(recipe: &RecipeInfo) -> Value {
     let mut told = json!(recipe);
+    told["workload"] = json!(Workload::usual_for(recipe.primitive));
     let gaps = recipe.gaps();
     let mut prevented_by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for gap in &gaps {
@@ -105,7 +109,7 @@ fn tables() -> String {
         systems.push_record([
             system.name.to_string(),
             format!("{} (up to {})", system.default_nodes, system.max_nodes),
-            catalog::versions(system.family.images()).join(", "),
+            catalog::versions(system.images).join(", "),
             system.about.to_string(),
         ]);
     }

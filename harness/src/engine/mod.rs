@@ -102,7 +102,7 @@ impl Engine {
                 Docker::connect_with_http(&format!("tcp://{address}"), TIMEOUT, &version)
             }
         };
-        let docker = docker.map_err(|error| Unusable::Client(meant.clone(), error))?;
+        let docker = docker.map_err(|error| Unusable::Client(meant.clone(), error.into()))?;
         let info = attended(&meant, asked(&meant, &format!("/v{version}/info"))).await??;
         let text = |name: &str| info[name].as_str().unwrap_or_default().to_string();
         let engine = match text("ServerVersion") {

@@ -44,7 +44,7 @@ pub enum Unusable {
     Refused(Meant, #[source] io::Error),
     /// The library does not take its address.
     #[error("the Docker engine at {0} cannot be used: {1}")]
-    Client(Meant, #[source] bollard::errors::Error),
+    Client(Meant, #[source] Box<bollard::errors::Error>),
     /// It answers, and not what was asked for: status and words.
     #[error("the Docker engine at {0} refuses: {1} {2}\n  `fencepost doctor` tells more; or use --on sim")]
     Says(Meant, u16, String),

@@ -42,7 +42,7 @@ pub struct Flags {
     /// Any image instead
     #[arg(long, value_name = "REF")]
     pub image: Option<String>,
-    /// Drive the recipe by another workload: lock, lease or election
+    /// Drive the recipe by another workload
     #[arg(long, value_parser = workload())]
     pub workload: Option<Workload>,
     /// A setting of the recipe or the system; may be repeated
@@ -53,12 +53,8 @@ pub struct Flags {
     pub expect: Option<Expectation>,
 }
 
-const WORKLOADS: [Workload; 3] = [Workload::Lock, Workload::Lease, Workload::Election];
-
 /// A workload by its name.
 pub fn workload() -> impl TypedValueParser<Value = Workload> {
-    PossibleValuesParser::new(WORKLOADS.map(Workload::name)).try_map(|name| {
-        let named = WORKLOADS.into_iter().find(|workload| workload.name() == name);
-        named.ok_or("there is no such workload")
-    })
+    let names = PossibleValuesParser::new(Workload::ALL.map(Workload::name));
+    names.try_map(|name| Workload::named(&name).ok_or("there is no such workload"))
 }

@@ -25,7 +25,7 @@ pub use self::{
     resolve::system_of,
     simulation::SimTable,
 };
-use crate::systems::System;
+use crate::systems::{Setup, System};
 
 /// Which world to run in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -121,6 +121,12 @@ impl Experiment {
     /// The system that the recipe needs.
     pub fn system(&self) -> &'static System {
         self::resolve::system_of(self.recipe)
+    }
+
+    /// How its servers are set up.
+    pub fn setup(&self) -> Setup<'_> {
+        let (system, version) = (self.system(), self.version.as_deref());
+        Setup { system, given: &self.settings, version, ttl: self.ttl }
     }
 
     /// The settings that are the recipe's; the others are the system's.

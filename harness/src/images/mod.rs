@@ -11,7 +11,6 @@ use crate::{
     catalog::{self, LayoutEntry},
     engine::{Engine, explain},
     error::{Error, Result},
-    systems::Family,
 };
 
 /// An image that is in the engine, and how to start its server.
@@ -27,21 +26,19 @@ pub struct Resolved {
     pub layouts: Vec<LayoutEntry>,
 }
 
-/// The image of a version, built if it is missing, or any image, pulled if it is missing.
+/// The image of a version of these images, built if it is missing, or any image, pulled if it is missing.
 pub async fn resolve(
     engine: &Engine,
-    family: Family,
+    images: &str,
     version: Option<&str>,
     any: Option<&str>,
 ) -> Result<Resolved> {
-    let all = || {
-        catalog::CATALOG.layouts.iter().filter(|layout| layout.system == family.images()).cloned().collect()
-    };
+    let all = || catalog::CATALOG.layouts.iter().filter(|layout| layout.system == images).cloned().collect();
     let (reference, layouts) = match any {
         Some(reference) => (reference.to_string(), all()),
         None => {
-            let image = catalog::image(family.images(), version).ok_or_else(|| {
-                Error::Usage(format!("there is no {} {}", family.images(), version.unwrap_or_default()))
+            let image = catalog::image(images, version).ok_or_else(|| {
+                Error::Usage(format!("there is no {images} {}", version.unwrap_or_default()))
             })?;
             build::ensure(engine, image, &|line| tell!("{line}")).await?;
             (image.tag.clone(), catalog::layout(&image.layout).into_iter().cloned().collect())

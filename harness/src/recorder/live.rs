@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use history::{Event, EventKind, Process};
+use history::{Action, Event, EventKind, Process, is_notice};
 use serde_json::{Value, json};
 
 /// What was counted so far.
@@ -39,19 +39,14 @@ struct Client {
 impl Client {
     /// The hold of the lock that the event ends.
     fn ends(&mut self, lock: &str, event: &Event) -> Option<Hold> {
-        let ends = matches!(event.f.as_str(), "release" | "resign" | "lapse");
+        let ends = Action::named(&event.f).is_some_and(Action::gives_up);
         ends.then(|| self.holds.remove(lock)).flatten()
-    }
-
-    /// Whether the event is none of an operation's: what a client learns may come while an operation is pending.
-    fn aside(event: &Event) -> bool {
-        matches!(event.f.as_str(), "renewed" | "lapse")
     }
 }
 
 /// Whether an operation asks for a lock or a leadership.
 fn grants(f: &str) -> bool {
-    matches!(f, "acquire" | "campaign")
+    Action::named(f).is_some_and(Action::asks)
 }
 
 /// What a client believes to have.
@@ -89,7 +84,8 @@ impl Live {
             self.counts.grants += 1;
             self.granted_at.insert(lock.to_owned(), event.time);
         }
-        let renewed = lock.filter(|_| event.f == "renewed").and_then(|lock| client.holds.get_mut(lock));
+        let renewed =
+            lock.filter(|_| event.f == Action::Renewed.name()).and_then(|lock| client.holds.get_mut(lock));
         renewed.into_iter().for_each(|hold| hold.until = Hold::new(&event).until);
         self.counts.operations += u64::from(event.kind != EventKind::Invoke);
         if let (Some(lock), Some(ended)) = (lock, ended) {
@@ -100,7 +96,8 @@ impl Live {
                 |hold: &&Hold| hold.since < end && hold.until.is_none_or(|until| until > ended.since);
             self.counts.overlaps += others.filter(overlaps).count() as u64;
         }
-        if let Some(client) = self.clients.get_mut(node).filter(|_| !Client::aside(&event)) {
+        // What a client learns may come while an operation is pending.
+        if let Some(client) = self.clients.get_mut(node).filter(|_| !is_notice(&event.f)) {
             client.open = (event.kind == EventKind::Invoke).then_some((event.f, event.value));
         }
     }
@@ -164,8 +161,8 @@ impl Live {
                 value[field] = name.clone();
             });
             [
-                event(EventKind::Invoke, "lapse", value.clone(), None),
-                event(EventKind::Ok, "lapse", value, None),
+                event(EventKind::Invoke, Action::Lapse.name(), value.clone(), None),
+                event(EventKind::Ok, Action::Lapse.name(), value, None),
             ]
         });
         lapses.chain(open).collect()

@@ -2,6 +2,7 @@
 
 use history::{node::Nodes, record::Facts};
 use reports::{message::Message, run::RunData};
+use workloads::workload::Workload;
 
 use super::{Judged, holds};
 use crate::{
@@ -95,7 +96,7 @@ pub fn repeat(experiment: &Experiment, folder: &RunFolder) -> String {
         ("--time", millis(experiment.time)),
         ("--seed", experiment.seed.to_string()),
     ]);
-    if experiment.workload != experiment.recipe.workload {
+    if experiment.workload != Workload::usual_for(experiment.recipe.primitive) {
         options.push(("--workload", experiment.workload.name().to_string()));
     }
     options.extend(experiment.version.iter().map(|version| ("--version", version.clone())));

@@ -12,6 +12,7 @@ use history::{
 
 use super::Outcome;
 use crate::{
+    about,
     error::Error,
     experiment::{Expectation, Experiment},
     help,
@@ -49,7 +50,7 @@ pub fn judge_history(
         expectations,
         experiment: experiment.name.clone(),
         recipe: Some(experiment.recipe.name.to_string()),
-        workload: Some(workload_name(experiment)),
+        workload: Some(experiment.workload.name().to_string()),
         world: world.to_string(),
         version,
         seed: Some(experiment.seed),
@@ -66,6 +67,7 @@ pub fn judge_history(
         phases_ms: outcome.phases_ms.clone(),
     };
     judgement.help = help::of_run(experiment, &judgement);
+    about::of_faults(&mut judgement.faults);
     Judged { judgement, history }
 }
 
@@ -80,7 +82,7 @@ pub fn stalls(history: &History) -> Stalls {
 fn planned_faults(experiment: &Experiment) -> Vec<PlannedFaults> {
     let mut planned: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
     for fault in &experiment.schedule.faults {
-        planned.entry((fault.kind, fault.target.to_string())).or_default().insert(fault.id);
+        planned.entry((fault.kind(), fault.target.to_string())).or_default().insert(fault.id);
     }
     let planned = planned.into_iter();
     planned
@@ -121,11 +123,4 @@ pub fn expectations(
 /// Whether everything expected came; `None` when nothing was.
 pub(super) fn as_expected(expectations: &BTreeMap<String, Expected>) -> Option<bool> {
     (!expectations.is_empty()).then(|| expectations.values().all(|expected| expected.met))
-}
-
-fn workload_name(experiment: &Experiment) -> String {
-    serde_json::to_value(experiment.workload)
-        .ok()
-        .and_then(|name| name.as_str().map(str::to_string))
-        .unwrap_or_default()
 }

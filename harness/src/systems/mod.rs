@@ -1,78 +1,71 @@
-//! The services under test: how each is configured, started, found ready, and asked who leads.
+//! The services under test, a folder each: how it is configured, started, found ready and asked who leads, and how it
+//! is modelled in the simulation.
 
 mod etcd;
+mod plan;
+mod probe;
 mod redis;
-pub mod sentinel;
+mod sentinel;
+mod service;
+mod setting;
+mod setup;
 mod zookeeper;
 
-use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
+use std::net::SocketAddr;
 
-use crate::{agent::protocol::Program, catalog::LayoutEntry};
+pub use plan::{DATA, Member, ServerPlan};
+pub use probe::{Probe, Unready};
+pub use service::Service;
+pub use setting::{BadValue, Setting, Values};
+pub use setup::Setup;
 
-/// One server of a run, before it exists.
-#[derive(Clone, Debug)]
-pub struct Member {
-    /// `s1`, `s2`, …
-    pub node: String,
-    /// Its fixed address.
-    pub address: Ipv4Addr,
-}
+use crate::catalog::LayoutEntry;
+use simulation::NodeId;
 
-/// What to put on a server's node and what to start there.
-#[derive(Clone, Debug)]
-pub struct ServerPlan {
-    /// Path and content.
-    pub files: Vec<(String, String)>,
-    /// The node's programs, the server first. Of each, ways to start it; the first that fits the image is taken.
-    pub programs: Vec<Vec<Program>>,
-}
+/// All systems.
+pub static ALL: [&System; 5] =
+    [&redis::REDIS, &redis::INDEPENDENT, &sentinel::SENTINEL, &etcd::ETCD, &zookeeper::ZOOKEEPER];
 
 /// What a system is, apart from its images.
 pub struct System {
     /// As users write it.
     pub name: &'static str,
-    /// Whose images it runs on: `redis-independent` is made of `redis` servers.
-    pub family: Family,
+    /// One sentence.
+    pub about: &'static str,
+    /// Name of its images in the catalog: `redis-independent` is made of `redis` servers.
+    pub images: &'static str,
     /// Servers when nobody says otherwise.
     pub default_nodes: u32,
     /// Greatest sensible number of servers.
     pub max_nodes: u32,
-    /// Whether its servers know of each other.
-    pub clustered: bool,
-    /// Its settings: name, default, and what it is.
+    /// What its servers are to each other.
+    pub servers: Servers,
+    /// Its settings.
     pub settings: &'static [Setting],
-    /// One sentence.
-    pub about: &'static str,
+    /// The ports at which clients use a server, the usual one first.
+    pub client_ports: &'static [u16],
+    /// The ports at which every server is used by the others; none where they know nothing of each other.
+    pub peer_ports: &'static [u16],
+    /// What goes on one of the members, by its place among them. The layouts say where the image may keep its programs.
+    pub plan: fn(&Setup<'_>, &[Member], usize, &[LayoutEntry]) -> ServerPlan,
+    /// Uses the server at an address once, from its own node, and asks what it is.
+    pub probe: fn(SocketAddr) -> Result<Probe, Unready>,
+    /// The version whose contract is modelled when none is asked for: the newest that the model knows.
+    pub modelled: &'static str,
+    /// The model of the server on a node, one of the members.
+    pub model: fn(&Setup<'_>, NodeId, &[NodeId]) -> Box<dyn Service>,
 }
 
-/// A setting of a system, given as `--set name=value` or under `[system]`.
-pub struct Setting {
-    /// Its name.
-    pub name: &'static str,
-    /// Its default, as it would be written.
-    pub default: &'static str,
-    /// What it does, with the unit.
-    pub about: &'static str,
-    /// The values it can take, where they are few.
-    pub values: &'static [&'static str],
-}
-
-/// Which program a server is.
+/// What a system's servers are to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// redis-server
-    Redis,
-    /// redis-server, and beside it another as a sentinel
-    Sentinel,
-    /// etcd
-    Etcd,
-    /// Apache ZooKeeper
-    Zookeeper,
+pub enum Servers {
+    /// There is one, which leads itself.
+    One,
+    /// They know nothing of each other, so none of them leads.
+    Strangers,
+    /// They are one service, and one of them leads.
+    Cluster,
 }
-
-/// All systems.
-pub static ALL: [&System; 5] =
-    [&redis::REDIS, &redis::INDEPENDENT, &sentinel::SENTINEL, &etcd::ETCD, &zookeeper::ZOOKEEPER];
 
 impl System {
     /// By name.
@@ -80,95 +73,41 @@ impl System {
         ALL.into_iter().find(|system| system.name == name)
     }
 
-    /// What goes on each member. `layouts` say where the image may keep its programs.
-    pub fn plan(
-        &self,
-        members: &[Member],
-        settings: &BTreeMap<String, String>,
-        ttl: Duration,
-        layouts: &[LayoutEntry],
-    ) -> Vec<ServerPlan> {
-        let value = |name: &str| -> String {
-            let setting = self.settings.iter().find(|setting| setting.name == name);
-            settings
-                .get(name)
-                .cloned()
-                .unwrap_or_else(|| setting.map_or("", |setting| setting.default).to_string())
-        };
-        members
-            .iter()
-            .enumerate()
-            .map(|(index, _)| match self.family {
-                Family::Redis => redis::plan(&value, layouts),
-                Family::Sentinel => sentinel::plan(members, index, &value, layouts),
-                Family::Etcd => etcd::plan(members, index, &value, layouts),
-                Family::Zookeeper => zookeeper::plan(members, index, &value, ttl, layouts),
-            })
-            .collect()
-    }
-}
-
-impl Family {
     /// The port that clients use.
-    pub fn port(self) -> u16 {
-        self.client_ports()[0]
+    pub fn port(&self) -> u16 {
+        self.client_ports[0]
     }
 
-    /// The ports at which clients use a server.
-    pub fn client_ports(self) -> &'static [u16] {
-        match self {
-            Family::Redis => &[6379],
-            Family::Sentinel => &[6379, sentinel::PORT],
-            Family::Etcd => &[2379],
-            Family::Zookeeper => &[2181],
-        }
-    }
-
-    /// The ports at which every server is used by the others; none where they know nothing of each other.
-    pub fn peer_ports(self) -> &'static [u16] {
-        match self {
-            Family::Redis => &[],
-            Family::Sentinel => &[6379, sentinel::PORT],
-            Family::Etcd => &[2379, 2380],
-            // Followers also use 2888, at which the leader alone listens.
-            Family::Zookeeper => &[2181, 3888],
-        }
-    }
-
-    /// Name of its images in the catalog.
-    pub fn images(self) -> &'static str {
-        match self {
-            Family::Sentinel => "redis",
-            own => own.name(),
-        }
-    }
-
-    /// Name of its probe.
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::Redis => "redis",
-            Family::Sentinel => "redis-sentinel",
-            Family::Etcd => "etcd",
-            Family::Zookeeper => "zookeeper",
-        }
+    /// Whether one of its servers leads.
+    pub fn has_leader(&self) -> bool {
+        self.servers != Servers::Strangers
     }
 }
 
-/// Where servers keep their data: memory of the container, so that nothing is left and disks do not slow a run.
-pub const DATA: &str = "/fencepost-data";
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
 
-/// A program for each layout: its binary and, for Java, its classpath, flags and main class before `args`.
-fn programs(layouts: &[LayoutEntry], args: &[String]) -> Vec<Program> {
-    let program = |layout: &LayoutEntry| {
-        let java = layout.flags.iter().chain((!layout.main.is_empty()).then_some(&layout.main));
-        Program {
-            when: layout.when.clone(),
-            candidates: layout.program.clone(),
-            classpath: (!layout.classpath.is_empty()).then(|| layout.classpath.clone()),
-            args: java.chain(args).cloned().collect(),
-            cwd: Some(DATA.into()),
-            ..Program::default()
+    #[test]
+    fn every_system_is_whole() {
+        for system in ALL {
+            let name = system.name;
+            assert!(
+                System::named(name).is_some_and(|named| std::ptr::eq(named, system)),
+                "{name} is a name twice"
+            );
+            assert!((1..=system.max_nodes).contains(&system.default_nodes), "{name}");
+            assert_eq!(system.servers == Servers::One, system.max_nodes == 1, "{name}");
+            assert_eq!(system.servers == Servers::Cluster, !system.peer_ports.is_empty(), "{name}");
+            assert!(!system.client_ports.is_empty(), "{name}");
+            let defaults =
+                catalog::CATALOG.images.iter().filter(|image| image.system == system.images && image.default);
+            assert_eq!(defaults.count(), 1, "{name}");
+            assert!(catalog::CATALOG.layouts.iter().any(|layout| layout.system == system.images), "{name}");
+            for setting in system.settings {
+                assert_eq!(setting.check(setting.default), Ok(()), "{name}");
+            }
         }
-    };
-    layouts.iter().map(program).collect()
+    }
 }

@@ -12,9 +12,8 @@ use harness::{
     world::{Nodes, World, WorldSink, sim::SimWorld},
 };
 use history::{Event, History, record::Facts};
-use nemesis::{
-    partition::Cut,
-    verbs::{Answer, ClockSet, Cutting, Killed, Mended, NotDone, Paused, Resumed, Started, Verbs},
+use nemesis::verbs::{
+    Answer, ClockSet, Cut, Cutting, Killed, Mended, NotDone, Paused, Resumed, Started, Verbs,
 };
 use serde_json::{Value, json};
 use simulation::Sim;

@@ -202,14 +202,11 @@ impl Tracee {
     /// Waits for a seized thread to stop; one that ends instead is forgotten.
     fn wait_until_held(&mut self, tid: i32) -> Result<(), ClockError> {
         let stopped = wait_for_stop(self.pid, tid);
-        let tid = Pid::from_raw(tid);
-        if !is_alive(self.pid, tid.as_raw()) {
-            if tid.as_raw() != self.pid {
-                // Nobody else can reap a thread that ended under our hands.
-                let _ = waitpid(tid, Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG));
-            }
+        if !is_alive(self.pid, tid) {
+            let_go_of_dead(self.pid, tid);
             return Ok(());
         }
+        let tid = Pid::from_raw(tid);
         self.held.push(Held { tid, signal: Cell::new(None) });
         stopped?;
         let info = ptrace::getsiginfo(tid)?;
@@ -229,7 +226,9 @@ impl Drop for Tracee {
                 Signal::try_from(info.si_signo).ok()
             });
             // Fails only for a thread that was killed meanwhile.
-            let _ = ptrace::detach(held.tid, signal);
+            if ptrace::detach(held.tid, signal).is_err() {
+                let_go_of_dead(self.pid, held.tid.as_raw());
+            }
         }
     }
 }
@@ -278,6 +277,21 @@ fn is_alive(pid: i32, tid: i32) -> bool {
     state(pid, tid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
+/// Ends the tracing of a thread that died under our hands, which nothing but its tracer's `wait` does: until then its
+/// process' parent hears nothing of its death, and waits for it (ptrace(2), "Death under ptrace"). A child of our own
+/// is left to whoever reaps it: the kernel tells parent and tracer at once where they are one process.
+fn let_go_of_dead(pid: i32, tid: i32) {
+    let begin = Instant::now();
+    while is_alive(pid, tid) && begin.elapsed() < PATIENCE {
+        thread::sleep(Duration::from_micros(20));
+    }
+    let is_own = process::stat(pid).is_some_and(|stat| stat.parent == std::process::id().cast_signed());
+    if tid != pid || !is_own {
+        // Fails only where the parent has reaped it in between.
+        let _ = waitpid(Pid::from_raw(tid), Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG));
+    }
+}
+
 /// Waits until the thread is in a ptrace stop. A thread let go by us shows another state from that moment on.
 fn wait_for_stop(pid: i32, tid: i32) -> Result<(), ClockError> {
     let begin = Instant::now();
@@ -288,5 +302,57 @@ fn wait_for_stop(pid: i32, tid: i32) -> Result<(), ClockError> {
             Some(state) if begin.elapsed() > PATIENCE => return Err(ClockError::Stuck { pid, tid, state }),
             Some(_) => thread::sleep(Duration::from_micros(20)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Whether the parent of a process that is killed while we hold it, and then let go, hears of its death.
+    fn parent_hears(hold: impl FnOnce(i32) -> Result<Tracee, ClockError>) -> bool {
+        let mut shell = Command::new("sh").args(["-c", "sleep 60; exit 7"]).spawn().unwrap();
+        let patience = |begin: Instant| begin.elapsed() < Duration::from_secs(20);
+        let begin = Instant::now();
+        let sleeper = loop {
+            match process::tree(shell.id().cast_signed()).get(1) {
+                Some(&child) => break child,
+                None => assert!(patience(begin), "the shell starts nothing"),
+            }
+        };
+        let held = hold(sleeper).unwrap();
+        // It may have been killed as it was held.
+        let _ = process::kill(sleeper);
+        drop(held);
+        let begin = Instant::now();
+        while patience(begin) {
+            if let Some(status) = shell.try_wait().unwrap() {
+                return status.code() == Some(7);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        false
+    }
+
+    #[test]
+    fn the_parent_of_a_process_that_dies_while_it_is_held_hears_of_it() {
+        assert!(parent_hears(Tracee::hold_all));
+        assert!(parent_hears(Tracee::hold_one));
+    }
+
+    #[test]
+    fn the_parent_of_a_process_that_dies_before_it_is_held_hears_of_it() {
+        assert!(parent_hears(|pid| {
+            // Its death comes between the seizing and the wait.
+            let mut tracee = Tracee { pid, held: Vec::new() };
+            tracee.seize(pid)?;
+            process::kill(pid).unwrap();
+            tracee.wait_until_held(pid)?;
+            Ok(tracee)
+        }));
     }
 }

@@ -17,7 +17,7 @@ use std::{collections::BTreeMap, io, net::Ipv4Addr};
 use serde::{Deserialize, Serialize};
 
 use self::socket::Socket;
-use crate::{kind::partition::Direction, verbs};
+use crate::verbs::{self, Direction};
 
 /// What the rules of one peer have dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,16 +1,19 @@
 //! What a world can do to a node. What a fault means is put together from these verbs, once for all worlds, in
 //! the files of [`crate::kind`].
 
+mod cut;
 mod shown;
 
 use async_trait::async_trait;
 use serde::Serialize;
 
-pub use self::shown::{
-    ClockSet, Cutting, Dead, Dropped, Going, Gone, Killed, Mended, NextHasIt, Paused, RanAlready, Reach,
-    Resumed, Shown, Sigkill, Started, Stopped,
+pub use self::{
+    cut::{Cut, Direction},
+    shown::{
+        ClockSet, Cutting, Dead, Dropped, Going, Gone, Killed, Mended, NextHasIt, Paused, RanAlready, Reach,
+        Resumed, Shown, Sigkill, Started, Stopped,
+    },
 };
-use crate::partition::Cut;
 
 /// The verbs of a world's nodes.
 ///

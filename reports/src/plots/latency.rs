@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use history::Action;
 use plotters::prelude::*;
 
 use super::{
@@ -103,7 +104,7 @@ fn functions(timeline: &Timeline) -> Vec<&str> {
 }
 
 fn takes_time(timeline: &Timeline) -> impl Iterator<Item = &Operation> {
-    timeline.operations.iter().filter(|operation| operation.f != "lapse")
+    timeline.operations.iter().filter(|operation| operation.f != Action::Lapse.name())
 }
 
 fn color(f: usize) -> RGBColor {

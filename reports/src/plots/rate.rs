@@ -1,3 +1,4 @@
+use history::Action;
 use plotters::prelude::*;
 
 use super::{
@@ -69,7 +70,9 @@ fn width_ns(length_ns: u64) -> u64 {
 fn steps(timeline: &Timeline, outcome: Outcome, width_ns: u64) -> Vec<(f64, f64)> {
     let mut bins =
         vec![0u64; usize::try_from((timeline.end_ns - timeline.start_ns) / width_ns).unwrap_or(0) + 1];
-    for operation in timeline.operations.iter().filter(|op| op.outcome == outcome && op.f != "lapse") {
+    for operation in
+        timeline.operations.iter().filter(|op| op.outcome == outcome && op.f != Action::Lapse.name())
+    {
         if let Some(end) = operation.end_ns {
             bins[((end.min(timeline.end_ns) - timeline.start_ns) / width_ns) as usize] += 1;
         }

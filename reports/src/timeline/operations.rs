@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use history::{Event, EventKind, Process};
+use history::{Event, EventKind, Process, is_notice};
 
 use super::lanes::{Lane, name_of};
 
@@ -59,7 +59,7 @@ pub(super) fn of(events: &[Event], lanes: &[Lane]) -> Vec<Operation> {
     let mut pending: HashMap<(u32, bool), usize> = HashMap::new();
     for (position, event) in events.iter().enumerate() {
         let Process::Client(process) = event.process else { continue };
-        let place = (process, matches!(event.f.as_str(), "renewed" | "lapse"));
+        let place = (process, is_notice(&event.f));
         let partner = pending.remove(&place).filter(|&i| operations[i].f == event.f);
         if event.kind == EventKind::Invoke {
             pending.insert(place, operations.len());

@@ -1,5 +1,4 @@
-//! The client's side of the model. What is definite and what is not follows the real client's table: a member
-//! without leader refuses before it begins; a call that had begun, and every time-out, is indeterminate.
+//! The client's side of the model. What is definite and what is not says the real client's table.
 
 use std::{rc::Rc, time::Duration};
 
@@ -9,13 +8,13 @@ use workloads::{
         Compare, EtcdApi, EtcdWatch, KeyValue, LeaderKey, Lease, Locked, Range, RangeReply, Txn, TxnOp,
         TxnReply, WatchEvent,
     },
+    clients::etcd::errors::{Shape, refuses},
     error::{OpError, OpResult},
 };
 
 use super::{
-    server::{Ask, Failure, PORT, Say},
-    services::SESSION_EXPIRED,
-    store::LEASE_NOT_FOUND,
+    failure::{Failure, LEASE_NOT_FOUND, Status},
+    server::{Ask, PORT, Say},
 };
 use crate::{
     node::{Node, NodeId},
@@ -34,8 +33,7 @@ impl EtcdClient {
     /// A call with one answer; what the server says about it.
     async fn ask(&self, ask: Ask) -> OpResult<Say> {
         match self.0.call(ask).await? {
-            Say::Failed(Failure::NoLeader) => Err(OpError::Definite(NO_LEADER.into())),
-            Say::Failed(failure) => Err(begun(failure)),
+            Say::Failed(failure) => Err(outcome(failure.status(), Shape::Unary)),
             say => Ok(say),
         }
     }
@@ -44,24 +42,28 @@ impl EtcdClient {
     /// can tell only its own kind of refusal from a call that had begun.
     async fn wait(&self, ask: Ask, wait: Duration) -> OpResult<Say> {
         match self.0.call_within(ask, wait).await? {
-            Say::Failed(Failure::Refused(why)) if why != SESSION_EXPIRED => {
-                Err(OpError::Indeterminate(why.into()))
+            Say::Failed(failure) => {
+                let Status { message, .. } = failure.status();
+                Err(outcome(Status { code: UNKNOWN, message }, Shape::Begun))
             }
-            Say::Failed(failure) => Err(begun(failure)),
             say => Ok(say),
         }
     }
 }
 
-const NO_LEADER: &str = "etcdserver: no leader";
+/// gRPC's code of an error that has none.
+const UNKNOWN: u32 = 2;
+
+fn outcome(Status { code, message }: Status, shape: Shape) -> OpError {
+    match refuses(code, message, shape) {
+        true => OpError::Definite(message.into()),
+        false => OpError::Indeterminate(message.into()),
+    }
+}
 
 /// A failure of a call that may have begun.
 fn begun(failure: Failure) -> OpError {
-    match failure {
-        Failure::NoLeader => OpError::Indeterminate(NO_LEADER.into()),
-        Failure::TimedOut => OpError::Indeterminate("etcdserver: request timed out".into()),
-        Failure::Refused(why) => OpError::Definite(why.into()),
-    }
+    outcome(failure.status(), Shape::Begun)
 }
 
 /// What no server answers to this call.

@@ -2,6 +2,7 @@
 //! and the lock and election services as its servers run them.
 
 mod client;
+mod failure;
 mod lessor;
 mod server;
 mod services;

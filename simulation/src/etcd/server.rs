@@ -9,8 +9,9 @@ use workloads::{
 
 pub use super::store::Change;
 use super::{
+    failure::{Failure, LEASE_NOT_FOUND},
     lessor::Lessor,
-    store::{Done, LEASE_NOT_FOUND, Outcome, Store},
+    store::{Done, Outcome, Store},
 };
 use crate::{
     net::Port,
@@ -95,15 +96,6 @@ pub(super) enum Say {
     Locked { key: String, revision: i64 },
     Elected(KeyValue),
     Failed(Failure),
-}
-
-/// Why a request failed, in etcd's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
-    NoLeader,
-    TimedOut,
-    /// A clear answer.
-    Refused(&'static str),
 }
 
 /// A running member.

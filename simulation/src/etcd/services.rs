@@ -3,12 +3,14 @@
 
 use workloads::api::etcd::{Compare, KeyValue, Range, Txn, TxnAnswer, TxnOp, TxnReply};
 
-use super::server::{Failure, Say, Server};
+use super::{
+    failure::{Failure, SESSION_EXPIRED},
+    server::{Say, Server},
+};
 use crate::rpc::Responder;
 
 /// A session without a lease of its own gets one of a minute, which nobody renews.
 const SESSION_TTL_S: i64 = 60;
-pub(super) const SESSION_EXPIRED: &str = "mutex: session is expired";
 
 /// A place in the queue of a lock or election.
 struct Place {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::failure::{LEASE_EXISTS, LEASE_NOT_FOUND};
 use workloads::api::etcd::{
     Compare, KeyValue, Range, RangeReply, Txn, TxnAnswer, TxnOp, TxnReply, WatchEvent,
 };
@@ -31,9 +32,6 @@ pub(super) enum Done {
     Granted(i64),
     Revoked,
 }
-
-pub(super) const LEASE_NOT_FOUND: &str = "etcdserver: requested lease not found";
-pub(super) const LEASE_EXISTS: &str = "etcdserver: lease already exists";
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lease {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use workloads::{
     api::redis::{RedisApi, Role, Script, Value},
+    clients::redis::errors::classify,
     error::{OpError, OpResult},
 };
 
@@ -26,9 +27,8 @@ impl RedisClient {
         Caller::open(node, to, PORT, limit).await.map(RedisClient)
     }
 
-    /// Every error of the model refuses the command before it runs.
     async fn call(&self, command: Command) -> OpResult<Value> {
-        self.0.call(command).await?.map_err(|refused| OpError::Definite(refused.into()))
+        self.0.call(command).await?.map_err(classify)
     }
 }
 

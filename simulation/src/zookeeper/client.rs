@@ -12,6 +12,7 @@ use workloads::{
         Answered,
         zookeeper::{Answer, CreateMode, Open, Session, Stat, ZkApi, ZkEvent},
     },
+    clients::zookeeper::errors::{classify, code},
     env::{EnvApi, TaskHandle},
     error::{OpError, OpResult},
 };
@@ -19,7 +20,6 @@ use workloads::{
 use super::{
     messages::{Ask, Body, Say},
     server::PORT,
-    tree::code,
 };
 use crate::{
     node::{Node, NodeId},
@@ -97,19 +97,12 @@ impl ZkClient {
         }
     }
 
-    /// As the real client's table has it: what is refused before it becomes a transaction is definite.
+    /// As the real client has it; whose session has ended has no connection any more.
     fn classify<T>(&self, code: i32) -> OpResult<Answer<T>> {
-        match code {
-            code::NO_NODE => Ok(Answer::NoNode),
-            code::BAD_VERSION => Ok(Answer::BadVersion),
-            code::NODE_EXISTS => Ok(Answer::NodeExists),
-            code::NOT_EMPTY => Ok(Answer::NotEmpty),
-            code::SESSION_EXPIRED => {
-                self.line.end(ZkEvent::Expired);
-                Err(OpError::Definite(format!("session expired ({code})")))
-            }
-            _ => Err(OpError::Definite(format!("refused ({code})"))),
+        if code == code::SESSION_EXPIRED {
+            self.line.end(ZkEvent::Expired);
         }
+        classify(code)
     }
 }
 

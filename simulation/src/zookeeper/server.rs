@@ -8,13 +8,13 @@ use std::{
 };
 
 use tokio::sync::Notify;
-use workloads::{api::zookeeper::ZkEvent, env::EnvApi};
+use workloads::{api::zookeeper::ZkEvent, clients::zookeeper::errors::code, env::EnvApi};
 
 pub use super::tree::Change;
 use super::{
     messages::{Ask, Body, Say},
     sessions::Tracker,
-    tree::{Done, Op, Outcome, Tree, code},
+    tree::{Done, Op, Outcome, Tree},
 };
 use crate::{
     net::Port,

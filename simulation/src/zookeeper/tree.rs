@@ -2,19 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use workloads::api::zookeeper::{CreateMode, Stat, ZkEvent};
-
-/// ZooKeeper's error codes (`KeeperException.Code`).
-pub(super) mod code {
-    pub(crate) const BAD_ARGUMENTS: i32 = -8;
-    pub(crate) const NO_NODE: i32 = -101;
-    pub(crate) const BAD_VERSION: i32 = -103;
-    pub(crate) const NO_CHILDREN_FOR_EPHEMERALS: i32 = -108;
-    pub(crate) const NODE_EXISTS: i32 = -110;
-    pub(crate) const NOT_EMPTY: i32 = -111;
-    pub(crate) const SESSION_EXPIRED: i32 = -112;
-    pub(crate) const SESSION_MOVED: i32 = -118;
-}
+use workloads::{
+    api::zookeeper::{CreateMode, Stat, ZkEvent},
+    clients::zookeeper::errors::code,
+};
 
 /// What goes through the log.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use history::{Reacquire, suggest::closest};
 use serde::Serialize;
 
-use super::{Context, Instance, broken, etcd, redis, renamed, zookeeper};
-use crate::rates::{Rates, Workload};
+use super::{Context, Gap, Instance, TABLES, renamed};
+use crate::rates::Rates;
 
 /// Number of clients where the recipe does not ask for another.
 pub const CLIENTS: u32 = 5;
@@ -26,12 +26,10 @@ pub enum Primitive {
 pub struct RecipeInfo {
     /// `<system family>/<recipe>`
     pub name: &'static str,
-    /// The system it needs: `redis`, `redis-independent`, `redis-sentinel`, `etcd`, `zookeeper`.
+    /// The system it needs: `redis`, `redis-independent`, ….
     pub system: &'static str,
     /// What it offers.
     pub primitive: Primitive,
-    /// The workload that drives it unless another is asked for.
-    pub workload: Workload,
     /// Its grants carry a fencing token.
     pub has_token: bool,
     /// Its grants end by themselves.
@@ -57,6 +55,12 @@ pub struct RecipeInfo {
     pub rates: Rates,
     /// Settings of its own.
     pub settings: &'static [SettingInfo],
+    /// Until when nobody else holds, as it promises; ends "one holder …".
+    #[serde(skip)]
+    pub until: &'static str,
+    /// What it never promised, what matters most first.
+    #[serde(skip)]
+    pub(super) gaps: fn(&RecipeInfo) -> Vec<Gap>,
     /// Makes an instance.
     #[serde(skip)]
     pub build: fn(Context) -> Instance,
@@ -75,6 +79,9 @@ pub struct SettingInfo {
     pub most: u64,
     /// What it does, with the unit.
     pub about: &'static str,
+    /// It counts replicas: there are never more than the servers beside the first.
+    #[serde(skip)]
+    pub counts_replicas: bool,
 }
 
 /// A recipe that cannot be made as asked.
@@ -142,7 +149,7 @@ fn suggestion(similar: &Option<&'static str>) -> String {
 
 /// Every recipe.
 pub fn all() -> impl Iterator<Item = &'static RecipeInfo> {
-    redis::RECIPES.iter().chain(etcd::RECIPES).chain(zookeeper::RECIPES).chain(broken::RECIPES)
+    TABLES.into_iter().flatten()
 }
 
 /// The recipe of that name.

@@ -17,3 +17,6 @@ pub use info::{BadRecipe, CLIENTS, Primitive, RecipeInfo, SettingInfo, all, find
 pub use instance::Instance;
 pub use promises::Gap;
 pub use renamed::{name_before_twins, name_now};
+
+/// Every recipe, a table a system; the broken ones stand together.
+const TABLES: [&[RecipeInfo]; 4] = [redis::RECIPES, etcd::RECIPES, zookeeper::RECIPES, broken::RECIPES];

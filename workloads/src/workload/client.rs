@@ -1,20 +1,13 @@
 use std::rc::Rc;
 
-use serde_json::json;
-
 use super::{
-    BadConfig, ClientConfig, Control, EventSink, Phase, Workload,
-    hold::{Hold, describe},
-    journal::{Journal, subject},
-    keepalive::Keepalive,
-    resource::Resource,
-    worker::Worker,
+    BadConfig, ClientConfig, Control, EventSink, Phase, journal::Journal, keepalive::Keepalive,
+    resource::Resource, worker::Worker,
 };
 use crate::{
     api::Stores,
     env::Env,
-    error::OpResult,
-    recipes::{self, BadRecipe, Context, Instance, Primitive, RecipeInfo},
+    recipes::{self, BadRecipe, Context, Instance, RecipeInfo},
 };
 
 /// After this many failed acquires in a row the client tries the next server.
@@ -34,11 +27,7 @@ pub async fn run_client(
     let mut client = Client::new(env, config, stores, sink, control)?;
     while client.journal.control.phase() < Phase::Stop {
         client.think().await;
-        let round = match client.config.workload {
-            Workload::Lock => client.lock_round().await,
-            Workload::Lease => client.lease_round().await,
-            Workload::Election => client.election_round().await,
-        };
+        let round = client.config.workload.round(&mut client).await;
         let reconnect = round.is_err() || !client.instance.usable() || client.failures >= FAILURES_MAX;
         if reconnect && client.journal.control.phase() < Phase::Stop {
             client.go_to_next_server()?;
@@ -58,7 +47,7 @@ pub(super) struct Client {
     pub(super) keepalive: Keepalive,
     stores: Rc<dyn Stores>,
     server: usize,
-    failures: u32,
+    pub(super) failures: u32,
 }
 
 impl Client {
@@ -71,7 +60,7 @@ impl Client {
     ) -> Result<Client, BadConfig> {
         config.rates.check()?;
         let info = recipes::find(&config.recipe)?;
-        if (info.primitive == Primitive::Election) != (config.workload == Workload::Election) {
+        if !config.workload.drives(info.primitive) {
             let workload = config.workload.name();
             return Err(BadRecipe::Workload { recipe: info.name, workload }.into());
         }
@@ -115,29 +104,6 @@ impl Client {
             () = self.journal.control.reached(Phase::Stop) => {}
             () = self.env.sleep(pause) => {}
         }
-    }
-
-    /// One of the locks, by chance.
-    pub(super) fn pick(&self) -> String {
-        let locks = self.config.locks();
-        locks[(self.env.random() % locks.len() as u64) as usize].clone()
-    }
-
-    /// Acquires or campaigns; `None` if that certainly failed.
-    pub(super) async fn acquire(&mut self, f: &str, lock: &str) -> OpResult<Option<Hold>> {
-        let wait = self.worker.draw_percent(self.config.rates.wait_percent);
-        let operation = self.instance.acquire(lock, wait);
-        let granted = self.journal.settle(f, subject(lock, None), operation, describe).await?;
-        self.failures = if granted.is_some() { 0 } else { self.failures + 1 };
-        Ok(granted.map(|grant| Hold::new(lock, grant, self.instance.lost())))
-    }
-
-    /// Releases or resigns. Whatever comes of it, the client no longer believes.
-    pub(super) async fn release(&mut self, f: &str, hold: &Hold) -> OpResult<()> {
-        let operation = self.instance.release(&hold.lock);
-        let value = subject(&hold.lock, hold.token());
-        self.journal.settle(f, value, operation, |()| json!({})).await?;
-        Ok(())
     }
 }
 

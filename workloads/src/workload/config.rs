@@ -2,9 +2,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+use super::kind::Workload;
 use crate::{
     api::Endpoint,
-    rates::{BadRates, LOCKS_MAX, Rates, Workload},
+    rates::{BadRates, LOCKS_MAX, Rates},
     recipes::BadRecipe,
 };
 

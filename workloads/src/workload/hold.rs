@@ -3,6 +3,7 @@ use std::{
     time::Duration,
 };
 
+use history::Action;
 use serde_json::{Value, json};
 
 use super::journal::{Journal, merged, subject};
@@ -108,7 +109,7 @@ impl Journal {
     pub(super) fn lapse(&self, hold: &Hold, cause: &str) -> Belief {
         if hold.believed() {
             hold.over.raise();
-            self.at_once("lapse", merged(hold.name(), json!({ "cause": cause })));
+            self.at_once(Action::Lapse, merged(hold.name(), json!({ "cause": cause })));
         }
         Belief::Lapsed
     }
@@ -117,7 +118,7 @@ impl Journal {
     pub(super) fn renewed(&self, hold: &Hold, grant: Grant) {
         let fields = describe(&grant);
         *hold.grant.borrow_mut() = grant;
-        self.at_once("renewed", merged(hold.name(), fields));
+        self.at_once(Action::Renewed, merged(hold.name(), fields));
     }
 }
 

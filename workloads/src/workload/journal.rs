@@ -1,6 +1,6 @@
 use std::{cell::Cell, future::Future, rc::Rc, time::Duration};
 
-use history::{Event, EventKind, Process};
+use history::{Action, Event, EventKind, Process};
 use serde_json::{Value, json};
 
 use super::{Control, EventSink, Phase};
@@ -28,19 +28,19 @@ impl Journal {
     /// An indeterminate outcome retires the process number.
     async fn run<T>(
         &self,
-        f: &str,
+        action: Action,
         value: Value,
         operation: impl Future<Output = OpResult<T>>,
         describe: impl FnOnce(&T) -> Value,
     ) -> OpResult<T> {
-        self.record(self.env.now(), EventKind::Invoke, f, value.clone(), None);
+        self.record(self.env.now(), EventKind::Invoke, action, value.clone(), None);
         let outcome = self.until_given_up(operation).await;
         let time = self.env.now();
         match &outcome {
-            Ok(result) => self.record(time, EventKind::Ok, f, merged(value, describe(result)), None),
-            Err(OpError::Definite(why)) => self.record(time, EventKind::Fail, f, value, Some(why)),
+            Ok(result) => self.record(time, EventKind::Ok, action, merged(value, describe(result)), None),
+            Err(OpError::Definite(why)) => self.record(time, EventKind::Fail, action, value, Some(why)),
             Err(OpError::Indeterminate(why)) => {
-                self.record(time, EventKind::Info, f, value, Some(why));
+                self.record(time, EventKind::Info, action, value, Some(why));
                 self.process.set(self.process() + self.clients);
             }
         }
@@ -50,12 +50,12 @@ impl Journal {
     /// The same. A definite failure is settled: nothing happened, the client goes on (`None`).
     pub(super) async fn settle<T>(
         &self,
-        f: &str,
+        action: Action,
         value: Value,
         operation: impl Future<Output = OpResult<T>>,
         describe: impl FnOnce(&T) -> Value,
     ) -> OpResult<Option<T>> {
-        match self.run(f, value, operation, describe).await {
+        match self.run(action, value, operation, describe).await {
             Ok(result) => Ok(Some(result)),
             Err(OpError::Definite(_)) => Ok(None),
             Err(indeterminate) => Err(indeterminate),
@@ -63,10 +63,10 @@ impl Journal {
     }
 
     /// Something that the client learned or concluded, both ends at one instant; perhaps while an operation is pending.
-    pub(super) fn at_once(&self, f: &str, value: Value) {
+    pub(super) fn at_once(&self, action: Action, value: Value) {
         let time = self.env.now();
-        self.record(time, EventKind::Invoke, f, value.clone(), None);
-        self.record(time, EventKind::Ok, f, value, None);
+        self.record(time, EventKind::Invoke, action, value.clone(), None);
+        self.record(time, EventKind::Ok, action, value, None);
     }
 
     /// The process number now.
@@ -86,7 +86,7 @@ impl Journal {
         }
     }
 
-    fn record(&self, time: u64, kind: EventKind, f: &str, value: Value, error: Option<&String>) {
+    fn record(&self, time: u64, kind: EventKind, action: Action, value: Value, error: Option<&String>) {
         let (process, node) = (Process::Client(self.process()), Some(self.node.clone()));
         self.sink.record(Event {
             index: 0,
@@ -94,7 +94,7 @@ impl Journal {
             process,
             node,
             kind,
-            f: f.into(),
+            f: action.name().into(),
             value,
             error: error.map(|why| clipped(why)),
         });

@@ -5,7 +5,7 @@ use std::{rc::Rc, time::Duration};
 use futures_util::future::join;
 
 use super::{
-    ClientConfig, Workload,
+    ClientConfig,
     hold::{Belief, Hold},
     journal::Journal,
 };
@@ -36,9 +36,9 @@ impl Keepalive {
         info: &RecipeInfo,
         journal: &Rc<Journal>,
     ) -> Keepalive {
-        let share = match config.workload {
-            Workload::Lock => info.keepalive_percent,
-            Workload::Lease | Workload::Election => Some(config.rates.renew_at_percent),
+        let share = match config.workload.renews() {
+            true => Some(config.rates.renew_at_percent),
+            false => info.keepalive_percent,
         };
         Keepalive { env: env.clone(), journal: journal.clone(), aware: info.aware, ttl: config.ttl(), share }
     }

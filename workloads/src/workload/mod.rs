@@ -8,11 +8,14 @@ mod control;
 mod hold;
 mod journal;
 mod keepalive;
+mod kind;
 mod resource;
 mod rounds;
+mod steps;
 mod worker;
 
-pub use crate::rates::{BadRates, Rates, Workload};
+pub use crate::rates::{BadRates, Rates};
 pub use client::run_client;
 pub use config::{BadConfig, ClientConfig};
 pub use control::{Control, EventSink, Kept, Phase};
+pub use kind::Workload;

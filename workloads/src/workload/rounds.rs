@@ -1,51 +1,27 @@
-//! What a client does in one round of each workload.
-
+use history::Action;
 use serde_json::json;
 
-use super::{Phase, client::Client, hold::Hold, journal::subject, worker::Work};
-use crate::error::OpResult;
+use super::{
+    Phase,
+    client::Client,
+    hold::{Hold, describe},
+    journal::subject,
+    steps::{Steps, Work},
+};
+use crate::{error::OpResult, primitive::Leader};
 
-/// In one round of this many, a client of an election only looks who leads.
-const OBSERVE_ONE_IN: u64 = 4;
-
-impl Client {
-    /// Acquire, read, work, write, release.
-    pub(super) async fn lock_round(&mut self) -> OpResult<()> {
-        let lock = self.pick();
-        let Some(hold) = self.acquire("acquire", &lock).await? else { return Ok(()) };
-        let work = Work::Once(self.worker.draw_percent(self.config.rates.hold_percent));
-        self.use_up(hold, work, "release").await
+impl Steps for Client {
+    fn pick(&self) -> String {
+        let locks = self.config.locks();
+        locks[(self.env.random() % locks.len() as u64) as usize].clone()
     }
 
-    /// Acquire, hold over several TTLs with renewals, writing regularly, release.
-    pub(super) async fn lease_round(&mut self) -> OpResult<()> {
-        let lock = self.pick();
-        let Some(hold) = self.acquire("acquire", &lock).await? else { return Ok(()) };
-        let work = self.long_work();
-        self.use_up(hold, work, "release").await
+    fn draw(&self) -> u64 {
+        self.env.random()
     }
 
-    /// Look who leads; or campaign, work while leading, resign.
-    pub(super) async fn election_round(&mut self) -> OpResult<()> {
-        let name = self.pick();
-        if self.env.random().is_multiple_of(OBSERVE_ONE_IN) {
-            return self.observe(&name).await;
-        }
-        let Some(hold) = self.acquire("campaign", &name).await? else { return Ok(()) };
-        let work = self.long_work();
-        self.use_up(hold, work, "resign").await
-    }
-
-    /// Works under a grant while it is kept alive, and gives it back, whatever came of the work: an exception leaves a
-    /// critical section by way of the release. Only a client that has given its grant up in doubt leaves it to run out.
-    /// Either way it holds nothing after that, and never acquires what it holds.
-    async fn use_up(&mut self, hold: Hold, work: Work, release: &str) -> OpResult<()> {
-        let Client { worker, keepalive, instance, info, .. } = self;
-        let worked = keepalive.beside(instance, &hold, worker.work(&hold, work)).await;
-        match worked {
-            Err(unclear) if info.aware => Err(unclear),
-            _ => self.release(release, &hold).await,
-        }
+    fn short_work(&self) -> Work {
+        Work::Once(self.worker.draw_percent(self.config.rates.hold_percent))
     }
 
     fn long_work(&self) -> Work {
@@ -56,13 +32,40 @@ impl Client {
         Work::For(self.worker.draw_percent(span))
     }
 
+    async fn acquire(&mut self, action: Action, lock: &str) -> OpResult<Option<Hold>> {
+        let wait = self.worker.draw_percent(self.config.rates.wait_percent);
+        let operation = self.instance.acquire(lock, wait);
+        let granted = self.journal.settle(action, subject(lock, None), operation, describe).await?;
+        self.failures = if granted.is_some() { 0 } else { self.failures + 1 };
+        Ok(granted.map(|grant| Hold::new(lock, grant, self.instance.lost())))
+    }
+
+    async fn use_up(&mut self, hold: Hold, work: Work, release: Action) -> OpResult<()> {
+        let Client { worker, keepalive, instance, info, .. } = self;
+        let worked = keepalive.beside(instance, &hold, worker.work(&hold, work)).await;
+        match worked {
+            Err(unclear) if info.aware => Err(unclear),
+            _ => self.release(release, &hold).await,
+        }
+    }
+
     async fn observe(&mut self, name: &str) -> OpResult<()> {
         let operation = self.instance.observe(name);
-        let described = |leader: &Option<crate::primitive::Leader>| match leader {
+        let described = |leader: &Option<Leader>| match leader {
             Some(leader) => json!({ "leader": leader.id, "token": leader.token }),
             None => json!({ "leader": null }),
         };
-        self.journal.settle("observe", subject(name, None), operation, described).await?;
+        self.journal.settle(Action::Observe, subject(name, None), operation, described).await?;
+        Ok(())
+    }
+}
+
+impl Client {
+    /// Releases or resigns. Whatever comes of it, the client no longer believes.
+    async fn release(&mut self, action: Action, hold: &Hold) -> OpResult<()> {
+        let operation = self.instance.release(&hold.lock);
+        let value = subject(&hold.lock, hold.token());
+        self.journal.settle(action, value, operation, |()| json!({})).await?;
         Ok(())
     }
 }

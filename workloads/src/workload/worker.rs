@@ -2,6 +2,7 @@
 
 use std::{rc::Rc, time::Duration};
 
+use history::Action;
 use serde_json::{Value, json};
 
 use super::{
@@ -9,6 +10,7 @@ use super::{
     hold::{Belief, Hold},
     journal::{Journal, subject},
     resource::Resource,
+    steps::Work,
 };
 use crate::{
     api::resource::{Op, Reply, Request},
@@ -16,15 +18,6 @@ use crate::{
     error::OpResult,
     recipes::RecipeInfo,
 };
-
-/// What is done under one grant.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Work {
-    /// One read-modify-write that takes so long.
-    Once(Duration),
-    /// One after the other for so long, or until the phase changes.
-    For(Duration),
-}
 
 /// The part of a client that works while its keepalive renews.
 pub(super) struct Worker {
@@ -96,7 +89,7 @@ impl Worker {
         let value = subject(&hold.lock, hold.token());
         self.request(
             hold,
-            "read",
+            Action::Read,
             value,
             Op::Read,
             |reply| json!({ "seq": reply.seq, "unfenced": reply.unfenced, "fenced": reply.fenced }),
@@ -114,14 +107,14 @@ impl Worker {
             true => Op::Set { id, unfenced_base, fenced_base },
             false => Op::Write { id, unfenced_base, fenced_base },
         };
-        self.request(hold, "write", value, op, |reply| json!({ "seq": reply.seq })).await
+        self.request(hold, Action::Write, value, op, |reply| json!({ "seq": reply.seq })).await
     }
 
     /// One request to the resource; `None` if it certainly failed.
     async fn request(
         &mut self,
         hold: &Hold,
-        f: &str,
+        action: Action,
         value: Value,
         op: Op,
         describe: impl FnOnce(&Reply) -> Value,
@@ -135,7 +128,7 @@ impl Worker {
             }
             fields
         };
-        self.journal.settle(f, value, self.resource.request(request), described).await
+        self.journal.settle(action, value, self.resource.request(request), described).await
     }
 
     pub(super) fn draw_ms(&self, (from, to): (u64, u64)) -> Duration {

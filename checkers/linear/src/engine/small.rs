@@ -41,6 +41,7 @@ pub(crate) fn judge<M: Model>(
     let ops_max = if std::mem::needs_drop::<M::State>() { Bits::<2>::MAX } else { Bits::<4>::MAX };
     match part.len() {
         0 => Some(Ok(())),
+        len if len <= Bits::<1>::MAX => Small::<M, 1>::new(model, ops, part).judge(part),
         len if len <= Bits::<2>::MAX => Small::<M, 2>::new(model, ops, part).judge(part),
         len if len <= ops_max => Small::<M, 4>::new(model, ops, part).judge(part),
         _ => None,
@@ -93,16 +94,16 @@ impl<'a, M: Model, const W: usize> Small<'a, M, W> {
             next: Vec::with_capacity(layout.ops.len() * (events.min(64) + 1 + ROWS_AT_ONCE)),
             lookahead: None,
             known_until: Vec::new(),
-            nodes: Vec::with_capacity(events),
+            nodes: Vec::new(),
             newest: [NONE; LISTS],
-            frames: Vec::with_capacity(events),
+            frames: Vec::new(),
             layout,
         };
         search.number(model.initial());
         search
     }
 
-    fn judge(mut self, part: &[u32]) -> Option<Result<(), Box<Refutation>>> {
+    fn judge(&mut self, part: &[u32]) -> Option<Result<(), Box<Refutation>>> {
         match self.run()? {
             true => Some(Ok(())),
             false => Some(Err(Box::new(self.refutation(part)))),
@@ -205,6 +206,11 @@ impl<'a, M: Model, const W: usize> Small<'a, M, W> {
             node = seen.older;
         }
         let older = std::mem::replace(newest, self.nodes.len() as u16);
+        if self.nodes.is_empty() {
+            // A history without a choice needs neither.
+            self.nodes.reserve(self.layout.invoked.len());
+            self.frames.reserve(self.layout.invoked.len());
+        }
         self.nodes.push(Node { taken, state, older });
         true
     }

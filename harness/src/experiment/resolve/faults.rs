@@ -2,7 +2,6 @@
 
 use history::node::{self, Role};
 use nemesis::{
-    kind::{FaultKind, partition::From},
     plan::{FaultsTable, Plan, PlanError},
     schedule::Schedule,
     target::Target,
@@ -13,17 +12,15 @@ use super::{Flags, Place};
 use crate::{
     error::{Error, Result},
     experiment::ExperimentFile,
-    systems::System,
+    systems::{Servers, System},
 };
 
 /// The faults asked for.
 pub fn plan(file: &ExperimentFile, flags: &Flags, system: &System, place: &Place<'_>) -> Result<Plan> {
     let mut plan = asked(file, flags, place)?;
-    // Where servers never talk to each other, a cut between them meets no packet.
-    let cuts = plan.faults.iter_mut().filter(|spec| spec.kind == FaultKind::Partition);
-    cuts.filter(|spec| are_strangers(system) && spec.target.is_servers()).for_each(|spec| {
-        spec.from.get_or_insert(From::All);
-    });
+    if system.servers == Servers::Strangers {
+        plan.faults.iter_mut().for_each(|spec| spec.asked.among_strangers(&spec.target));
+    }
     Ok(plan)
 }
 
@@ -37,11 +34,6 @@ fn asked(file: &ExperimentFile, flags: &Flags, place: &Place<'_>) -> Result<Plan
     FaultsTable::clone(table.get_ref())
         .try_into()
         .map_err(|error: PlanError| place.wrong(span, "faults", &error.to_string()))
-}
-
-/// Servers that know nothing of each other.
-fn are_strangers(system: &System) -> bool {
-    system.name == "redis-independent"
 }
 
 /// The nodes there are, which a fault can name.
@@ -102,7 +94,7 @@ pub fn check_targets(
 ) -> Result<()> {
     let span = || file.faults.as_ref().map(Spanned::span);
     for spec in &plan.faults {
-        if spec.target == Target::Leader && are_strangers(system) {
+        if spec.target == Target::Leader && !system.has_leader() {
             let message =
                 format!("{} has no leader for `{spec}`: use server, minority, majority or all", system.name);
             return Err(place.wrong(span(), "--faults", &message));

@@ -207,12 +207,13 @@ fn workload(
     place: &Place<'_>,
 ) -> Result<Workload> {
     let Some(Given { value: workload, span }) = given(&flags.workload, &file.workload) else {
-        return Ok(recipe.workload);
+        return Ok(Workload::usual_for(recipe.primitive));
     };
-    let election = |workload| workload == Workload::Election;
-    if election(workload) != election(recipe.workload) {
-        let fits = if election(recipe.workload) { "election" } else { "lock or lease" };
-        let message = format!("{} cannot be driven by {}: use {fits}", recipe.name, workload.name());
+    if !workload.drives(recipe.primitive) {
+        let fitting = Workload::ALL.into_iter().filter(|workload| workload.drives(recipe.primitive));
+        let fitting: Vec<&str> = fitting.map(Workload::name).collect();
+        let message =
+            format!("{} cannot be driven by {}: use {}", recipe.name, workload.name(), fitting.join(" or "));
         return Err(place.wrong(span, "--workload", &message));
     }
     Ok(workload)

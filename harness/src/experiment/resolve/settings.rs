@@ -36,13 +36,13 @@ pub fn version(
             "an image was given too: name a version or an image, not both",
         ));
     }
-    let known = catalog::versions(system.family.images());
+    let known = catalog::versions(system.images);
     if known.iter().any(|known| *known == version) {
         return Ok(Some(version));
     }
     let message = format!(
         "there is no {} {version}: use one of {}, or --image with any image{}",
-        system.family.images(),
+        system.images,
         known.join(", "),
         suggest::hint(&version, known.iter().copied()),
     );
@@ -82,7 +82,7 @@ pub fn settings(
         check_key(key, recipe, system)
             .map_err(|why| place.wrong(spans.as_ref().map(|spans| spans.key.clone()), "--set", &why))?;
         check_value(key, value, recipe, system)
-            .and_then(|()| check_replicas(key, value, nodes))
+            .and_then(|()| check_replicas(key, value, recipe, nodes))
             .map_err(|why| place.wrong(spans.as_ref().map(|spans| spans.value.clone()), "--set", &why))?;
     }
     Ok(settings.into_iter().map(|(key, (value, _))| (key, value)).collect())
@@ -95,30 +95,21 @@ struct Spans {
 }
 
 fn check_value(key: &str, value: &str, recipe: &'static RecipeInfo, system: &System) -> Result<(), String> {
-    let Some(setting) = system.settings.iter().find(|setting| setting.name == key) else {
-        let given = BTreeMap::from([(key.to_string(), value.to_string())]);
-        return recipe.settings(&given).map(drop).map_err(|error| error.to_string());
-    };
-    let number = setting.values.is_empty();
-    match value.parse::<u32>() {
-        Err(_) if number => return Err(format!("{key} is a whole number, not {value:?}")),
-        // Periods and limits all: the servers refuse it too, but later and in words of their own.
-        Ok(0) if number => return Err(format!("{key} is at least 1")),
-        _ => {}
+    if let Some(setting) = system.settings.iter().find(|setting| setting.name == key) {
+        return setting.check(value).map_err(|error| error.to_string());
     }
-    if !number && !setting.values.contains(&value) {
-        let hint = suggest::hint(value, setting.values.iter().copied());
-        return Err(format!("{key} is one of {}, not {value:?}{hint}", setting.values.join(", ")));
-    }
-    Ok(())
+    let given = BTreeMap::from([(key.to_string(), value.to_string())]);
+    recipe.settings(&given).map(drop).map_err(|error| error.to_string())
 }
 
 /// Who waits for more replicas than there are is never granted anything.
-fn check_replicas(key: &str, value: &str, nodes: u32) -> Result<(), String> {
+fn check_replicas(key: &str, value: &str, recipe: &RecipeInfo, nodes: u32) -> Result<(), String> {
+    let counts_replicas =
+        recipe.settings.iter().any(|setting| setting.name == key && setting.counts_replicas);
     let replicas = u64::from(nodes.saturating_sub(1));
     match value.parse::<u64>() {
-        Ok(wanted) if key == "wait_replicas" && wanted > replicas => {
-            Err(format!("wait_replicas is at most {replicas}, the replicas of {nodes} servers, not {wanted}"))
+        Ok(wanted) if counts_replicas && wanted > replicas => {
+            Err(format!("{key} is at most {replicas}, the replicas of {nodes} servers, not {wanted}"))
         }
         _ => Ok(()),
     }

@@ -38,8 +38,7 @@ use crate::{
     error::{Error, Result},
     experiment::Experiment,
     own_ticks::OwnTicks,
-    probe::Probe,
-    systems::{Family, ServerPlan},
+    systems::{Probe, ServerPlan, System},
 };
 
 /// How long the nodes of a run are tried to be removed though the engine seems to be lost; the keeper goes on.
@@ -67,7 +66,7 @@ pub struct DockerWorld {
 struct Inner {
     nodes: BTreeMap<String, Rc<Node>>,
     names: Nodes,
-    family: Option<Family>,
+    system: Option<&'static System>,
     plans: BTreeMap<String, ServerPlan>,
     starts: Vec<Start>,
     facts: Facts,
@@ -121,8 +120,8 @@ impl DockerWorld {
 
     /// Asks a server about itself, from its own node; tries for `wait`.
     async fn probe(&self, node: &Node, wait: Duration) -> Result<Probe, String> {
-        let family = self.inner.borrow().family.ok_or("no system")?;
-        let argv = ["/fencepost", "probe", family.name(), &format!("{}:{}", node.address, family.port())];
+        let system = self.inner.borrow().system.ok_or("no system")?;
+        let argv = ["/fencepost", "probe", system.name, &format!("{}:{}", node.address, system.port())];
         let mut argv: Vec<String> = argv.map(String::from).to_vec();
         argv.push(wait.as_millis().to_string());
         let limit = wait + Duration::from_secs(5);

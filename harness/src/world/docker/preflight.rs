@@ -9,7 +9,7 @@ use super::{DockerWorld, network, node::Node, provision::RESOURCE_PORT};
 use crate::{
     agent::protocol::{Command, Reply},
     error::{Error, Result},
-    systems::Family,
+    systems::System,
     world::SHORT,
 };
 
@@ -53,7 +53,7 @@ impl DockerWorld {
     pub(super) async fn until_network_fails(&self) -> Error {
         // One port of each server tells, and servers that find each other meanwhile are disturbed least. The resource
         // accepts nobody before the run begins: those who knock are kept waiting, and only so many can be.
-        let usual = self.inner.borrow().family.map(Family::port);
+        let usual = self.inner.borrow().system.map(System::port);
         let is_usual = |way: &Way| is_server(&way.to) && Some(way.address.port()) == usual;
         let ways: Vec<Way> = self.ways().into_iter().filter(is_usual).collect();
         let mut pause = LOOK_AGAIN.0;
@@ -92,7 +92,7 @@ impl DockerWorld {
 
     fn ways(&self) -> Vec<Way> {
         let inner = self.inner.borrow();
-        let Some(family) = inner.family else { return Vec::new() };
+        let Some(system) = inner.system else { return Vec::new() };
         let way = |from: &String, to: &String, port: u16| {
             let address = SocketAddrV4::new(inner.nodes.get(to)?.address, port);
             Some(Way { from: from.clone(), to: to.clone(), address })
@@ -101,13 +101,13 @@ impl DockerWorld {
         for client in &inner.names.clients {
             let servers = inner.names.servers.iter();
             let ports =
-                servers.flat_map(|server| family.client_ports().iter().map(move |port| (server, *port)));
+                servers.flat_map(|server| system.client_ports.iter().map(move |port| (server, *port)));
             ways.extend(ports.filter_map(|(server, port)| way(client, server, port)));
             ways.extend(way(client, &inner.names.resource, RESOURCE_PORT));
         }
         for from in &inner.names.servers {
             for to in inner.names.servers.iter().filter(|to| *to != from) {
-                ways.extend(family.peer_ports().iter().filter_map(|port| way(from, to, *port)));
+                ways.extend(system.peer_ports.iter().filter_map(|port| way(from, to, *port)));
             }
         }
         ways

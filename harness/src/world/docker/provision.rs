@@ -47,7 +47,7 @@ impl DockerWorld {
         let (image, network) = futures_util::future::join(
             images::resolve(
                 &self.engine,
-                system.family,
+                system.images,
                 experiment.version.as_deref(),
                 experiment.image.as_deref(),
             ),
@@ -68,7 +68,9 @@ impl DockerWorld {
         let layer = Layer::of_this_binary()?;
         let server_image = layer.on(&self.engine, Some(&image.id)).await?;
         let bare_image = layer.on(&self.engine, None).await?;
-        let plans = system.plan(&members, &experiment.settings, experiment.ttl, &image.layouts);
+        let setup = experiment.setup();
+        let plan = |index| (system.plan)(&setup, &members, index, &image.layouts);
+        let plans: Vec<ServerPlan> = (0..members.len()).map(plan).collect();
 
         let mut wanted = Vec::new();
         wanted.extend(members.iter().map(|member| (member.node.clone(), &server_image, member.address)));
@@ -91,7 +93,7 @@ impl DockerWorld {
                 let node = node?;
                 inner.nodes.insert(node.name.clone(), Rc::new(node));
             }
-            inner.family = Some(system.family);
+            inner.system = Some(system);
             inner.names = Nodes {
                 servers: members.iter().map(|member| member.node.clone()).collect(),
                 clients: (1..=experiment.clients).map(client).collect(),
@@ -105,7 +107,7 @@ impl DockerWorld {
             .iter()
             .map(|Member { node, address }| Endpoint {
                 node: node.clone(),
-                addr: format!("{address}:{}", system.family.port()),
+                addr: format!("{address}:{}", system.port()),
             })
             .collect();
         let resource =

@@ -3,11 +3,9 @@
 use std::net::Ipv4Addr;
 
 use async_trait::async_trait;
-use nemesis::{
-    partition::Cut,
-    verbs::{
-        Answer, ClockSet, Cutting, Done, Killed, Mended, NotDone, Paused, RanAlready, Resumed, Started, Verbs,
-    },
+use nemesis::verbs::{
+    Answer, ClockSet, Cut, Cutting, Done, Killed, Mended, NotDone, Paused, RanAlready, Resumed, Started,
+    Verbs,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;

@@ -3,7 +3,6 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod clients;
-mod services;
 mod stores;
 mod verbs;
 
@@ -18,10 +17,11 @@ use workloads::{
     workload::{ClientConfig, Control, Phase},
 };
 
-use self::{services::Service, stores::SimStores};
+use self::stores::SimStores;
 use crate::{
     error::{Error, Result},
     experiment::{Experiment, SimTable},
+    systems::Service,
     world::{Nodes, World, WorldEvent, WorldSink, client_configs},
 };
 use simulation::{Node, NodeId, Sim, net::Quality, resource};
@@ -40,7 +40,7 @@ pub struct SimWorld {
 struct Inner {
     nodes: BTreeMap<String, Node>,
     names: Nodes,
-    services: BTreeMap<String, Service>,
+    services: BTreeMap<String, Box<dyn Service>>,
     clients: BTreeMap<String, ClientConfig>,
     controls: BTreeMap<String, Control>,
     phase: Phase,
@@ -100,7 +100,7 @@ impl SimWorld {
 
     async fn until_ready(&self) -> Result<()> {
         let end = self.harness.now() + READY.as_nanos() as u64;
-        let ready = || self.inner.borrow().services.values().all(Service::is_ready);
+        let ready = || self.inner.borrow().services.values().all(|service| service.is_ready());
         while !ready() {
             if self.harness.now() > end {
                 return Err(Error::Harness("the simulated servers found no leader".into()));
@@ -138,8 +138,9 @@ impl World for SimWorld {
         let names = self.make_nodes(experiment);
         let servers: Vec<Node> = names.servers.iter().filter_map(|name| self.node(name)).collect();
         let ids: Vec<NodeId> = servers.iter().map(Node::id).collect();
+        let (system, setup) = (experiment.system(), experiment.setup());
         for (name, node) in names.servers.iter().zip(&servers) {
-            let service = Service::new(experiment, node.id(), &ids);
+            let service = (system.model)(&setup, node.id(), &ids);
             service.start(node);
             self.inner.borrow_mut().services.insert(name.clone(), service);
         }
@@ -154,7 +155,7 @@ impl World for SimWorld {
             inner.stores = Some(Rc::new(stores::Directory::new(nodes)));
             inner.clients = configs.into_iter().map(|config| (config.node.clone(), config)).collect();
             inner.sink = Some(sink);
-            let version = services::version(experiment);
+            let version = setup.modelled_version().to_owned();
             inner.facts = Facts { simulated: true, version: Some(version), ..Facts::default() };
         }
         self.until_ready().await?;

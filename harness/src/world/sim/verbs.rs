@@ -3,13 +3,9 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use async_trait::async_trait;
-use nemesis::{
-    kind::partition::Direction,
-    partition::Cut,
-    verbs::{
-        Answer, ClockSet, Cutting, Dead, Done, Dropped, Going, Killed, Mended, NotDone, Paused, RanAlready,
-        Reach, Resumed, Sigkill, Started, Stopped, Verbs,
-    },
+use nemesis::verbs::{
+    Answer, ClockSet, Cut, Cutting, Dead, Direction, Done, Dropped, Going, Killed, Mended, NotDone, Paused,
+    RanAlready, Reach, Resumed, Sigkill, Started, Stopped, Verbs,
 };
 use simulation::Node;
 use workloads::env::EnvApi;

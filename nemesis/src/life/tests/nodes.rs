@@ -10,12 +10,9 @@ use std::{
 
 use async_trait::async_trait;
 
-use crate::{
-    partition::Cut,
-    verbs::{
-        Answer, ClockSet, Cutting, Dead, Done, Going, Killed, Mended, Paused, RanAlready, Reach, Resumed,
-        Sigkill, Started, Stopped, Verbs,
-    },
+use crate::verbs::{
+    Answer, ClockSet, Cut, Cutting, Dead, Done, Going, Killed, Mended, Paused, RanAlready, Reach, Resumed,
+    Sigkill, Started, Stopped, Verbs,
 };
 
 /// All nodes: each runs its first process at the beginning. Time is the number of verbs done.

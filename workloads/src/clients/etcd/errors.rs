@@ -8,7 +8,7 @@ use crate::error::OpError;
 
 /// How a call uses its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub enum Shape {
     /// One request, one answer.
     Unary,
     /// The server may have begun before it fails: streams, and calls that wait inside the server (lock, campaign).
@@ -49,14 +49,17 @@ const REFUSED: [Row; 16] = [
     Row { code: 2, message: "election: not leader", begun: true },
 ];
 
-/// A gRPC status as an outcome. Whatever is not listed is indeterminate: time-outs of the server, a leader that changed, a server that stops, …
-pub(super) fn classify(code: u32, message: &str, shape: Shape) -> OpError {
+/// Whether a gRPC status means that nothing was done. Whatever is not listed may have been: time-outs of the server, a
+/// leader that changed, a server that stops, …
+pub fn refuses(code: u32, message: &str, shape: Shape) -> bool {
     let matches = |row: &&Row| row.code == code && message.starts_with(row.message);
+    REFUSED.iter().find(matches).is_some_and(|row| row.begun || shape == Shape::Unary)
+}
+
+/// A gRPC status as an outcome.
+pub(super) fn classify(code: u32, message: &str, shape: Shape) -> OpError {
     let text = format!("{} ({code}): {message}", name(code));
-    match REFUSED.iter().find(matches) {
-        Some(row) if row.begun || shape == Shape::Unary => OpError::Definite(text),
-        _ => OpError::Indeterminate(text),
-    }
+    if refuses(code, message, shape) { OpError::Definite(text) } else { OpError::Indeterminate(text) }
 }
 
 /// A failure of the connection after the request was given to it.

@@ -2,7 +2,7 @@
 
 mod channel;
 mod convert;
-mod errors;
+pub mod errors;
 mod frames;
 mod messages;
 

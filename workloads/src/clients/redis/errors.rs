@@ -41,7 +41,7 @@ const REFUSED_ERR: [&str; 5] = [
 const REFUSED_IN_SCRIPT: [&str; 3] = ["READONLY", "LOADING", "MASTERDOWN"];
 
 /// An error reply as an outcome. Whatever is not listed is indeterminate.
-pub(super) fn classify(message: &str) -> OpError {
+pub fn classify(message: &str) -> OpError {
     let word = message.split(' ').next().unwrap_or_default();
     let in_script = message.contains("script: ") || message.contains("running script");
     let refused = match in_script {

@@ -1,6 +1,6 @@
 //! Redis over RESP2, one request at a time.
 
-mod errors;
+pub mod errors;
 mod resp;
 mod sentinel;
 

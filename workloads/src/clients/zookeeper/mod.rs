@@ -3,7 +3,7 @@
 //! Written here because the libraries at hand queue requests while they are disconnected and deliver them after
 //! they have silently reconnected, which falsifies a history.
 
-mod errors;
+pub mod errors;
 mod jute;
 mod wire;
 

@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use super::{
-    errors::SESSION_EXPIRED,
+    errors::code::SESSION_EXPIRED,
     jute::{Malformed, Reader, Writer},
 };
 use crate::{

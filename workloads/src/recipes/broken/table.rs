@@ -1,6 +1,9 @@
-use super::token::{Source, WithToken};
+use super::{
+    promises,
+    token::{Source, WithToken},
+};
 use crate::{
-    rates::{Rates, Workload},
+    rates::Rates,
     recipes::{
         CLIENTS, Instance, Primitive, RecipeInfo, SettingInfo,
         etcd::{self, LeaseLock},
@@ -13,7 +16,6 @@ const BASE: RecipeInfo = RecipeInfo {
     name: "",
     system: "redis",
     primitive: Primitive::Lock,
-    workload: Workload::Lock,
     has_token: false,
     has_ttl: true,
     aware: false,
@@ -26,6 +28,8 @@ const BASE: RecipeInfo = RecipeInfo {
     clients: CLIENTS,
     rates: Rates::DEFAULT,
     settings: &[],
+    until: redis::UNTIL,
+    gaps: promises::gaps,
     build: |context| Instance::Lock(Box::new(SetNx::new(context, false))),
 };
 
@@ -78,6 +82,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
     RecipeInfo {
         name: "etcd/put-without-compare",
         system: "etcd",
+        until: etcd::UNTIL,
         keepalive_percent: Some(etcd::KEEPALIVE_PERCENT),
         has_token: true,
         summary: "a lease and a plain put of the lock's key",
@@ -92,6 +97,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
     RecipeInfo {
         name: "etcd/lease-id-token",
         system: "etcd",
+        until: etcd::UNTIL,
         keepalive_percent: Some(etcd::KEEPALIVE_PERCENT),
         has_token: true,
         summary: "etcd/lease-lock with the lease's number as fencing token",
@@ -103,6 +109,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
     RecipeInfo {
         name: "zookeeper/version-token",
         system: "zookeeper",
+        until: zookeeper::UNTIL,
         keepalive_percent: Some(zookeeper::KEEPALIVE_PERCENT),
         has_token: true,
         summary: "zookeeper/lock with the node's version as fencing token",
@@ -116,6 +123,7 @@ pub(in crate::recipes) const RECIPES: &[RecipeInfo] = &[
     RecipeInfo {
         name: "zookeeper/watch-after-read",
         system: "zookeeper",
+        until: zookeeper::UNTIL,
         keepalive_percent: Some(zookeeper::KEEPALIVE_PERCENT),
         has_token: true,
         summary: "zookeeper/lock that does not look whether the node it watches still exists",

@@ -2,8 +2,9 @@
 
 mod lease_lock;
 mod leases;
+mod promises;
 mod server_lock;
 mod table;
 
 pub(super) use lease_lock::{Flaw, LeaseLock};
-pub(super) use table::{KEEPALIVE_PERCENT, RECIPES};
+pub(super) use table::{KEEPALIVE_PERCENT, RECIPES, UNTIL};

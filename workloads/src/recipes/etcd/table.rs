@@ -1,18 +1,19 @@
-use super::{lease_lock::LeaseLock, server_lock::ServerLock};
+use super::{lease_lock::LeaseLock, promises, server_lock::ServerLock};
 use crate::{
-    rates::{Rates, Workload},
+    rates::Rates,
     recipes::{CLIENTS, Instance, Primitive, RecipeInfo},
 };
 
 /// As `clientv3` and jetcd keep a lease alive: at each third of its time to live.
 pub(in crate::recipes) const KEEPALIVE_PERCENT: u64 = 33;
 
+pub(in crate::recipes) const UNTIL: &str = "while its lease lives, whatever wall clocks say";
+
 /// Fields that most recipes here share.
 const BASE: RecipeInfo = RecipeInfo {
     name: "",
     system: "etcd",
     primitive: Primitive::Lock,
-    workload: Workload::Lock,
     has_token: true,
     has_ttl: true,
     aware: false,
@@ -25,12 +26,13 @@ const BASE: RecipeInfo = RecipeInfo {
     clients: CLIENTS,
     rates: Rates::DEFAULT,
     settings: &[],
+    until: UNTIL,
+    gaps: promises::gaps,
     build: |context| Instance::Lock(Box::new(LeaseLock::new(context))),
 };
 
-const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, workload: Workload::Lease, ..BASE };
-const ELECTION: RecipeInfo =
-    RecipeInfo { primitive: Primitive::Election, workload: Workload::Election, ..BASE };
+const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, ..BASE };
+const ELECTION: RecipeInfo = RecipeInfo { primitive: Primitive::Election, ..BASE };
 
 const LEASE_LOCK: RecipeInfo = RecipeInfo {
     name: "etcd/lease-lock",
@@ -55,7 +57,6 @@ const LOCK_RPC: RecipeInfo = RecipeInfo {
 const LOCK_RPC_LEASE: RecipeInfo = RecipeInfo {
     name: "etcd/lock-rpc-lease",
     primitive: Primitive::Lease,
-    workload: Workload::Lease,
     summary: "etcd/lock-rpc, its lease renewed at two thirds of the TTL; the client never looks at its clock",
     ..LOCK_RPC
 };

@@ -4,7 +4,7 @@ use super::{Cells, Gap};
 use crate::recipes::RecipeInfo;
 
 /// A client that is not scheduled does not know it.
-pub(super) fn stands_still(info: &RecipeInfo, cells: Cells) -> Gap {
+pub(in crate::recipes) fn stands_still(info: &RecipeInfo, cells: Cells) -> Gap {
     Gap {
         never_promised: "a client that stood still for longer than its lock lives looks at a clock before it acts on",
         prevented_by: format!("{} {}", twin(info), fence(info)),
@@ -14,7 +14,7 @@ pub(super) fn stands_still(info: &RecipeInfo, cells: Cells) -> Gap {
 }
 
 /// A keepalive that fails is nobody's business but its own.
-pub(super) fn keeps_on(info: &RecipeInfo, cells: Cells) -> Gap {
+pub(in crate::recipes) fn keeps_on(info: &RecipeInfo, cells: Cells) -> Gap {
     Gap {
         never_promised: "a client stops when its lock is not renewed: it works on when renewals are refused or get no answer",
         prevented_by: format!("{} {}", twin(info), fence(info)),
@@ -24,7 +24,7 @@ pub(super) fn keeps_on(info: &RecipeInfo, cells: Cells) -> Gap {
 }
 
 /// The way from the client to the resource is not the lock's.
-pub(super) fn arrives_late(info: &RecipeInfo, cells: Cells) -> Gap {
+pub(in crate::recipes) fn arrives_late(info: &RecipeInfo, cells: Cells) -> Gap {
     Gap {
         never_promised: "a write that was sent in time arrives in time",
         prevented_by: format!("No client can prevent it. {}", fence(info)),
@@ -34,7 +34,7 @@ pub(super) fn arrives_late(info: &RecipeInfo, cells: Cells) -> Gap {
 }
 
 /// What a resource that checks tokens makes of it.
-pub(super) fn fence(info: &RecipeInfo) -> &'static str {
+pub(in crate::recipes) fn fence(info: &RecipeInfo) -> &'static str {
     match info.has_token {
         true => {
             "A resource that checks the recipe's token refuses the stale writes, as the fenced register does."

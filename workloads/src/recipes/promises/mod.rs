@@ -6,12 +6,8 @@
 //! thousands, such as a waiter that stands still with its request under way, is not named; what takes locks that are held
 //! for most of their TTL, as `kill:rolling` of Redlock, is.)
 
-mod broken;
-mod common;
-mod etcd;
-mod redis;
+pub(super) mod common;
 mod words;
-mod zookeeper;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,12 +55,7 @@ impl RecipeInfo {
 
     /// What it never promised, what matters most first.
     pub fn gaps(&self) -> Vec<Gap> {
-        match self.name.split('/').next() {
-            _ if self.broken.is_some() => broken::gaps(self),
-            Some("redis") => redis::gaps(self),
-            Some("etcd") => etcd::gaps(self),
-            _ => zookeeper::gaps(self),
-        }
+        (self.gaps)(self)
     }
 
     /// By fault, such as `pause:holder`: the checks that may break, with the service's usual version.

@@ -1,6 +1,7 @@
 //! Recipes on Redis.
 
 mod link;
+mod promises;
 mod redlock;
 mod scripts;
 mod sentinel;
@@ -8,4 +9,4 @@ mod set_nx;
 mod table;
 
 pub(super) use set_nx::{Flaw, SetNx};
-pub(super) use table::{RECIPES, RETRY};
+pub(super) use table::{RECIPES, RETRY, UNTIL};

@@ -1,6 +1,6 @@
-use super::{redlock::Redlock, sentinel::SentinelLock, set_nx::SetNx};
+use super::{promises, redlock::Redlock, sentinel::SentinelLock, set_nx::SetNx};
 use crate::{
-    rates::{Rates, Workload},
+    rates::Rates,
     recipes::{CLIENTS, Instance, Primitive, RecipeInfo, SettingInfo},
 };
 
@@ -14,6 +14,7 @@ pub(in crate::recipes) const RETRY: SettingInfo = SettingInfo {
     least: 1,
     most: MS_MAX,
     about: "mean pause between two tries, milliseconds",
+    counts_replicas: false,
 };
 
 /// Of Redlock, as its client libraries have it: redlock-rb and node-redlock wait for 200 ms.
@@ -22,12 +23,15 @@ const RETRY_REDLOCK: SettingInfo = SettingInfo { default: 200, ..RETRY };
 /// Of Sentinel's servers, one of which is the primary; how many there are in a run is known elsewhere, and fewer.
 const REPLICAS_MAX: u64 = 100;
 
+/// Of a lock on one server that is not renewed.
+pub(in crate::recipes) const UNTIL: &str = "for the TTL, on the server's wall clock";
+const UNTIL_RENEWED: &str = "as long as it renews, on the server's wall clock";
+
 /// Fields that most recipes here share.
 const BASE: RecipeInfo = RecipeInfo {
     name: "",
     system: "redis",
     primitive: Primitive::Lock,
-    workload: Workload::Lock,
     has_token: false,
     has_ttl: true,
     aware: false,
@@ -40,10 +44,12 @@ const BASE: RecipeInfo = RecipeInfo {
     clients: CLIENTS,
     rates: Rates::DEFAULT,
     settings: &[RETRY],
+    until: UNTIL,
+    gaps: promises::one_server,
     build: |context| Instance::Lock(Box::new(SetNx::new(context, false))),
 };
 
-const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, workload: Workload::Lease, ..BASE };
+const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, until: UNTIL_RENEWED, ..BASE };
 
 const REDLOCK: RecipeInfo = RecipeInfo {
     system: "redis-independent",
@@ -56,6 +62,7 @@ const REDLOCK: RecipeInfo = RecipeInfo {
             least: 0,
             most: MS_MAX,
             about: "limit of a call to one server, milliseconds; 0: a twentieth of the TTL",
+            counts_replicas: false,
         },
         SettingInfo {
             name: "drift_percent",
@@ -64,8 +71,11 @@ const REDLOCK: RecipeInfo = RecipeInfo {
             // Of the shortest TTL there must be something left.
             most: 90,
             about: "drift allowed for, percent of the TTL",
+            counts_replicas: false,
         },
     ],
+    until: "for the TTL, while of the servers that granted it so many keep data and time that the rest is no majority",
+    gaps: promises::redlock,
     build: |context| Instance::Lock(Box::new(Redlock::new(context))),
     ..BASE
 };
@@ -82,6 +92,7 @@ const SENTINEL: RecipeInfo = RecipeInfo {
             least: 0,
             most: REPLICAS_MAX,
             about: "replicas that must have a lock before it counts as granted (WAIT); 0: it counts at once",
+            counts_replicas: true,
         },
         SettingInfo {
             name: "wait_ms",
@@ -89,8 +100,11 @@ const SENTINEL: RecipeInfo = RecipeInfo {
             least: 1,
             most: MS_MAX,
             about: "how long they may take, milliseconds, and at most half of a call's limit (call_limit_ms)",
+            counts_replicas: false,
         },
     ],
+    until: "for the TTL, as long as no failover comes between: replication is asynchronous",
+    gaps: promises::sentinel,
     build: |context| Instance::Lock(Box::new(SentinelLock::new(context))),
     ..BASE
 };
@@ -132,7 +146,8 @@ const REDLOCK_LOCK: RecipeInfo = RecipeInfo {
 const REDLOCK_LEASE: RecipeInfo = RecipeInfo {
     name: "redis/redlock-lease",
     primitive: Primitive::Lease,
-    workload: Workload::Lease,
+    until: "as long as it renews, while of the servers that granted it so many keep data and time that the rest is no \
+            majority",
     summary: "redis/redlock, extended on a majority at two thirds of the TTL; the client never looks at its clock",
     ..REDLOCK
 };
@@ -146,7 +161,7 @@ const SENTINEL_LOCK: RecipeInfo = RecipeInfo {
 const ELECTION: RecipeInfo = RecipeInfo {
     name: "redis/election",
     primitive: Primitive::Election,
-    workload: Workload::Election,
+    until: UNTIL_RENEWED,
     has_token: true,
     summary: "the leader holds a key with a TTL and renews it; its term comes from INCR in the same script; it never looks at its clock",
     build: |context| Instance::Election(Box::new(SetNx::new(context, true))),

@@ -1,5 +1,6 @@
 //! Recipes on ZooKeeper.
 
+mod promises;
 mod queue;
 mod queue_lock;
 mod session;
@@ -7,4 +8,4 @@ mod table;
 
 pub(super) use queue::Flaw;
 pub(super) use queue_lock::QueueLock;
-pub(super) use table::{KEEPALIVE_PERCENT, RECIPES};
+pub(super) use table::{KEEPALIVE_PERCENT, RECIPES, UNTIL};

@@ -1,18 +1,19 @@
-use super::queue_lock::QueueLock;
+use super::{promises, queue_lock::QueueLock};
 use crate::{
-    rates::{Rates, Workload},
+    rates::Rates,
     recipes::{CLIENTS, Instance, Primitive, RecipeInfo},
 };
 
 /// The session is pinged by its connection; how long it certainly lives is asked for anew at two thirds.
 pub(in crate::recipes) const KEEPALIVE_PERCENT: u64 = 67;
 
+pub(in crate::recipes) const UNTIL: &str = "while its session lives, whatever wall clocks say";
+
 /// Fields that the recipes here share.
 const BASE: RecipeInfo = RecipeInfo {
     name: "",
     system: "zookeeper",
     primitive: Primitive::Lock,
-    workload: Workload::Lock,
     has_token: true,
     has_ttl: true,
     aware: false,
@@ -25,10 +26,12 @@ const BASE: RecipeInfo = RecipeInfo {
     clients: CLIENTS,
     rates: Rates::DEFAULT,
     settings: &[],
+    until: UNTIL,
+    gaps: promises::gaps,
     build: |context| Instance::Lock(Box::new(QueueLock::new(context))),
 };
 
-const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, workload: Workload::Lease, ..BASE };
+const LEASE: RecipeInfo = RecipeInfo { primitive: Primitive::Lease, ..BASE };
 
 const LOCK: RecipeInfo = RecipeInfo {
     name: "zookeeper/lock",
@@ -45,7 +48,6 @@ const LOCK_LEASE: RecipeInfo = RecipeInfo {
 const ELECTION: RecipeInfo = RecipeInfo {
     name: "zookeeper/election",
     primitive: Primitive::Election,
-    workload: Workload::Election,
     summary: "the first of the ephemeral sequential nodes leads, each watches the one before it; term = czxid; the leader looks at no clock",
     build: |context| Instance::Election(Box::new(QueueLock::new(context))),
     ..BASE

@@ -1,5 +1,7 @@
-use super::{Cells, Gap};
-use crate::recipes::{RecipeInfo, find};
+use crate::recipes::{
+    RecipeInfo, find,
+    promises::{Cells, Gap},
+};
 
 /// Of a recipe that is here to be found: its flaw, and what its sound twin is without as well.
 pub(super) fn gaps(info: &RecipeInfo) -> Vec<Gap> {

@@ -1,17 +1,10 @@
-use super::{
-    Cells, Gap,
-    common::{arrives_late, fence, keeps_on, stands_still},
+use crate::recipes::{
+    Primitive, RecipeInfo,
+    promises::{
+        Cells, Gap,
+        common::{arrives_late, fence, keeps_on, stands_still},
+    },
 };
-use crate::recipes::{Primitive, RecipeInfo};
-
-/// Of a recipe on one server, on independent ones, or behind sentinels.
-pub(super) fn gaps(info: &RecipeInfo) -> Vec<Gap> {
-    match info.system {
-        "redis" => one_server(info),
-        "redis-independent" => redlock(info),
-        _ => sentinel(info),
-    }
-}
 
 /// Leases and leaderships are renewed; a plain lock's time just ends.
 fn renews(info: &RecipeInfo) -> bool {
@@ -35,7 +28,8 @@ const KEEPS_ON_FENCED: Cells = &[
     ("partition:server,leader,holder,client,majority,any", "exclusion deadline damage"),
 ];
 
-fn one_server(info: &RecipeInfo) -> Vec<Gap> {
+/// Of a recipe on one server.
+pub(in crate::recipes) fn one_server(info: &RecipeInfo) -> Vec<Gap> {
     let mut gaps = Vec::new();
     if !info.aware {
         gaps.push(stands_still(info, STANDS_STILL));
@@ -85,7 +79,8 @@ fn forgotten(info: &RecipeInfo) -> Cells {
     }
 }
 
-fn redlock(info: &RecipeInfo) -> Vec<Gap> {
+/// Of a recipe on independent servers.
+pub(super) fn redlock(info: &RecipeInfo) -> Vec<Gap> {
     let mut gaps = Vec::new();
     if !info.aware {
         gaps.push(stands_still(info, STANDS_STILL));
@@ -134,7 +129,8 @@ fn redlock(info: &RecipeInfo) -> Vec<Gap> {
     gaps
 }
 
-fn sentinel(info: &RecipeInfo) -> Vec<Gap> {
+/// Of a recipe behind sentinels.
+pub(super) fn sentinel(info: &RecipeInfo) -> Vec<Gap> {
     let mut gaps = Vec::new();
     if !info.aware {
         gaps.push(stands_still(info, STANDS_STILL));

@@ -1,8 +1,10 @@
-use super::{
-    Cells, Gap,
-    common::{arrives_late, fence, keeps_on, stands_still},
+use crate::recipes::{
+    Primitive, RecipeInfo,
+    promises::{
+        Cells, Gap,
+        common::{arrives_late, fence, keeps_on, stands_still},
+    },
 };
-use crate::recipes::{Primitive, RecipeInfo};
 
 /// Of a recipe on etcd.
 pub(super) fn gaps(info: &RecipeInfo) -> Vec<Gap> {

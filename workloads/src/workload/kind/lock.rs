@@ -1,0 +1,20 @@
+//! Acquire, read, work, write, release, again and again.
+
+use history::Action;
+
+use super::Info;
+use crate::{error::OpResult, recipes::Primitive, workload::steps::Steps};
+
+pub(super) const INFO: Info = Info {
+    name: "lock",
+    drives: &[Primitive::Lock, Primitive::Lease],
+    usual_for: Some(Primitive::Lock),
+    renews: false,
+};
+
+pub(super) async fn round(client: &mut impl Steps) -> OpResult<()> {
+    let lock = client.pick();
+    let Some(hold) = client.acquire(Action::Acquire, &lock).await? else { return Ok(()) };
+    let work = client.short_work();
+    client.use_up(hold, work, Action::Release).await
+}
