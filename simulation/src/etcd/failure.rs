@@ -35,3 +35,26 @@ impl Failure {
         Status { code, message }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use workloads::clients::etcd::errors::{Shape, refuses};
+
+    use super::*;
+
+    #[test]
+    fn the_real_table_knows_every_failure() {
+        let is_refused = |failure: Failure, shape| {
+            let Status { code, message } = failure.status();
+            refuses(code, message, shape)
+        };
+        for words in
+            [SESSION_EXPIRED, LEASE_NOT_FOUND, LEASE_EXISTS, "etcdserver: duplicate key given in txn"]
+        {
+            assert!(is_refused(Failure::Refused(words), Shape::Begun), "{words}");
+        }
+        assert!(is_refused(Failure::NoLeader, Shape::Unary));
+        assert!(!is_refused(Failure::NoLeader, Shape::Begun), "it may have begun");
+        assert!(!is_refused(Failure::TimedOut, Shape::Unary), "it may yet be done");
+    }
+}
