@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use self::nodes::{Hours, Told, now};
 use super::*;
 use crate::{
-    kind::{Fault, clock::Clock, kill::Kill, partition::Partition, pause::Pause},
+    kind::{Fault, clock::Clock, kill::Kill, partition::Partition, pause::Pause, stutter::Stutter},
     resolve::View,
     target::Target,
     verbs::{Answer, Direction, Shown},
@@ -344,4 +344,52 @@ fn what_stands_still_by_several_faults_goes_on_with_the_last_of_them() {
         &["pause s1", "pause s1", "pause s1", "resume s1"],
     ];
     assert_eq!(scene.done(), verbs.concat());
+}
+
+#[test]
+fn a_stutter_shows_how_often_and_how_long_it_stood_still() {
+    let scene = Scene::default();
+    let stutter = Stutter { share_percent: 80, period_ms: 10 }.into();
+    let (mut life, applied) = scene.on(&stutter, "s1");
+    assert_eq!(applied.evidence["s1"]["state"], "T");
+    let hours = Hours { now_ms: scene.told.now_ms.clone(), ..Hours::default() };
+    now(life.last(&scene.told, &scene.overlaps, &hours, 44 * MS));
+    let healed = scene.heal(&mut life);
+    let evidence = json!({
+        "stops": 5, "stopped_ms": 36, "reached_percent": 81.8, "after": { "state": "S", "pids": [1] },
+    });
+    assert_eq!((healed.result, &healed.evidence["s1"]), (FaultResult::Installed, &evidence));
+}
+
+#[test]
+fn a_stutter_that_meets_nobody_has_no_effect_and_one_that_meets_somebody_later_has() {
+    for (starts, result) in [(false, FaultResult::NoEffect), (true, FaultResult::Installed)] {
+        let scene = Scene::default();
+        let (mut kill, _) = scene.on(&KILL, "s1");
+        let stutter = Stutter { share_percent: 50, period_ms: 10 }.into();
+        let (mut life, applied) = scene.on(&stutter, "s1");
+        assert_eq!(applied.result, FaultResult::NoEffect);
+        let hours = Hours::default();
+        if starts {
+            hours.at(15, || drop(scene.heal(&mut kill)));
+        }
+        now(life.last(&scene.told, &scene.overlaps, &hours, 30 * MS));
+        let healed = scene.heal(&mut life);
+        assert_eq!((healed.result, healed.evidence["s1"]["stops"].as_u64()), (result, Some(starts.into())));
+    }
+}
+
+#[test]
+fn a_stop_whose_end_another_fault_decides_is_not_counted_as_time() {
+    let scene = Scene::default();
+    let stutter = Stutter { share_percent: 50, period_ms: 10 }.into();
+    let (mut life, _) = scene.on(&stutter, "s1");
+    let hours = Hours::default();
+    hours.at(5, || drop(scene.on(&PAUSE, "s1")));
+    now(life.last(&scene.told, &scene.overlaps, &hours, 10 * MS));
+    let healed = scene.heal(&mut life);
+    let shown = &healed.evidence["s1"];
+    assert_eq!((&shown["stops"], &shown["unseen"], &shown["stopped_ms"]), (&1.into(), &1.into(), &0.into()));
+    assert_eq!(after(&healed, "s1"), json!({ "left_to": [2] }));
+    assert!(!scene.done().contains(&"resume s1".to_owned()), "the pause holds it");
 }

@@ -5,6 +5,7 @@ use std::{
     collections::BTreeMap,
     future::Future,
     pin::pin,
+    rc::Rc,
     task::{Context, Poll, Waker},
     time::Duration,
 };
@@ -27,7 +28,9 @@ pub struct Told {
     pub lost: RefCell<Vec<&'static str>>,
     /// What cuts have met.
     pub packets: Cell<u64>,
-    time: Cell<u64>,
+    /// What is added to its time, where that passes.
+    pub now_ms: Rc<Cell<u64>>,
+    verbs: Cell<u64>,
     starts: RefCell<BTreeMap<String, Starts>>,
 }
 
@@ -49,9 +52,9 @@ impl Told {
         if is_among(&self.lost) {
             return Err("its answer is lost".to_owned().into());
         }
-        self.time.set(self.time.get() + 1);
+        self.verbs.set(self.verbs.get() + 1);
         self.done.borrow_mut().push(words);
-        Ok(Done { at: self.time.get(), shown })
+        Ok(Done { at: self.now_ms.get() * 1_000_000 + self.verbs.get(), shown })
     }
 }
 
@@ -125,7 +128,7 @@ pub fn now<T>(future: impl Future<Output = T>) -> T {
 /// Time that passes at once, with what happens in it.
 #[derive(Default)]
 pub struct Hours<'a> {
-    pub now_ms: Cell<u64>,
+    pub now_ms: Rc<Cell<u64>>,
     /// From then on nobody waits for anything.
     pub over_ms: Option<u64>,
     pub then: RefCell<Vec<(u64, Happens<'a>)>>,
