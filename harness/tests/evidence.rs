@@ -8,7 +8,7 @@ use serde_json::Value;
 use support::{alone, fencepost, text};
 
 /// Each kind on a server, a client and all; every group and direction of partitions; faults that overlap.
-const FAULTS: [&str; 12] = [
+const FAULTS: [&str; 13] = [
     "kind = \"pause\"\ntarget = \"s1\"",
     "kind = \"pause\"\ntarget = \"c1\"",
     "kind = \"kill\"\ntarget = \"s2\"",
@@ -21,12 +21,13 @@ const FAULTS: [&str; 12] = [
     "kind = \"partition\"\ntarget = \"halves\"",
     "kind = \"partition\"\ntarget = \"groups\"\nparams = { groups = [[\"s1\", \"c1\"], [\"s2\", \"s3\"]] }",
     "kind = \"partition\"\ntarget = \"c3\"",
+    "kind = \"stutter\"\ntarget = \"s2\"\nparams = { share_percent = 80, period_ms = 200 }",
 ];
 const APART_MS: usize = 1200;
 
 /// Two clients a server: one alone may be elsewhere while its server is cut off from clients, and that is no effect.
 fn experiment() -> String {
-    let mut text = String::from("recipe = \"etcd/lease-lock\"\nclients = 6\nseed = 3\ntime = \"22s\"\n");
+    let mut text = String::from("recipe = \"etcd/lease-lock\"\nclients = 6\nseed = 3\ntime = \"23s\"\n");
     let mut add = |fault: &str, at_ms: usize, lasts_ms: usize| {
         text += &format!("[[schedule]]\n{fault}\nat_ms = {at_ms}\nlasts_ms = {lasts_ms}\n");
     };
@@ -41,6 +42,13 @@ fn experiment() -> String {
     add("kind = \"clock\"\ntarget = \"s3\"\nparams = { by_ms = 1000 }", after + 500, 900);
     add("kind = \"pause\"\ntarget = \"c1\"", after + 600, 1500);
     add("kind = \"pause\"\ntarget = \"c1\"", after + 900, 600);
+    // A stutter in whose last stop a pause begins that outlasts it.
+    add(
+        "kind = \"stutter\"\ntarget = \"c2\"\nparams = { share_percent = 90, period_ms = 1000 }",
+        after + 100,
+        700,
+    );
+    add("kind = \"pause\"\ntarget = \"c2\"", after + 500, 900);
     text
 }
 
@@ -97,10 +105,14 @@ fn shown(world: &str) -> Vec<String> {
 fn each_fault_shows_the_same_in_both_worlds() {
     let Some(_alone) = alone() else { return };
     let (simulated, real) = (shown("sim"), shown("docker"));
-    assert_eq!(simulated.len(), FAULTS.len() + 6);
-    for (fault, shows) in
-        [(0, "threads#"), (2, "new_pid#"), (4, "observed_ms[…]"), (9, "dropped{*{packets_in# packets_out#}}")]
-    {
+    assert_eq!(simulated.len(), FAULTS.len() + 8);
+    for (fault, shows) in [
+        (0, "threads#"),
+        (2, "new_pid#"),
+        (4, "observed_ms[…]"),
+        (9, "dropped{*{packets_in# packets_out#}}"),
+        (12, "stopped_ms# stops#"),
+    ] {
         assert!(simulated[fault].contains(shows), "{}", simulated[fault]);
     }
     for (simulated, real) in simulated.iter().zip(&real) {

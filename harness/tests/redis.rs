@@ -28,6 +28,18 @@ fn a_paused_holder_breaks_exclusion_and_damages_what_is_not_fenced() {
 }
 
 #[test]
+fn a_holder_that_stutters_breaks_exclusion_and_none_that_looks_at_its_clock() {
+    let Some(_alone) = alone() else { return };
+    let args = "--faults stutter:holder --ttl 1s --time 12s";
+    // What a stop meets on a real server is chance: of five runs one shows it.
+    let mut runs = (1..=5).map(|seed| run("redis/set-nx-lease", &format!("{args} --seed {seed}")));
+    let ran = runs.find(|ran| ran.check("exclusion") == "invalid").expect("one run in five breaks it");
+    ran.says(1, "exclusion=invalid deadline=invalid promise=valid");
+    ran.all_installed(&["stutter"]);
+    run("redis/set-nx-lease-aware", args).says(0, "exclusion=valid deadline=valid");
+}
+
+#[test]
 fn fencing_saves_the_resource() {
     let Some(_alone) = alone() else { return };
     let ran = run("redis/set-nx-fenced", "--faults pause:holder --ttl 1s --time 12s --seed 1");

@@ -62,6 +62,7 @@ const WORDS: &[&str] = &[
     "kill",
     "partition",
     "clock",
+    "stutter",
     "groups",
     "halves",
     "minority",

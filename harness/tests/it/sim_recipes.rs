@@ -364,6 +364,25 @@ fn a_paused_holder_breaks_locks_as_they_are_used_and_none_that_looks() {
     }
 }
 
+/// No stop outlasts the TTL: it is the renewals that come too late.
+#[test]
+fn a_holder_that_stutters_breaks_locks_as_they_are_used_and_none_that_looks() {
+    for seed in 1..=20 {
+        let looked = run("redis/set-nx-lease-aware", "stutter:holder", "10s", seed);
+        let judgement = &looked.judged.judgement;
+        assert_ne!(judgement.verdict, Verdict::Invalid, "seed {seed}: {:#?}", judgement.checks);
+        let faults = &judgement.faults;
+        assert!(!faults.is_empty() && faults.iter().all(|fault| fault.healed), "seed {seed}: {faults:#?}");
+        for fault in faults.iter().filter(|fault| fault.result == "installed") {
+            let reached = fault.evidence[&fault.targets[0]]["reached_percent"].as_f64();
+            assert!(reached.is_some_and(|percent| percent >= 89.9), "seed {seed}: {}", fault.evidence);
+        }
+    }
+    for check in ["exclusion", "deadline"] {
+        assert!(caught("redis/set-nx-lease", "stutter:holder", check).is_some(), "{check}");
+    }
+}
+
 /// A belief ends with a release or a lapse, and nobody acquires what it holds.
 #[test]
 fn nobody_acquires_what_it_holds() {

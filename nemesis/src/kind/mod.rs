@@ -9,6 +9,7 @@ mod own;
 pub mod partition;
 pub mod pause;
 mod read;
+pub mod stutter;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -35,6 +36,7 @@ macro_rules! each_kind {
             Kill in kill;
             Partition in partition;
             Clock in clock;
+            Stutter in stutter;
         }
     };
 }

@@ -27,7 +27,7 @@ fn errors_name_what_is_good() {
     );
     assert_eq!(
         "puase".parse::<FaultKind>().unwrap_err().to_string(),
-        "unknown fault `puase`: use one of pause, kill, partition, clock; did you mean `pause`?"
+        "unknown fault `puase`: use one of pause, kill, partition, clock, stutter; did you mean `pause`?"
     );
 }
 
@@ -71,4 +71,25 @@ fn what_a_node_showed_is_told_shortly() {
     assert_eq!(told(FaultKind::Clock, dead(&[9])), "s1 -2.5 s, started with it as pid 9");
     assert_eq!(told(FaultKind::Clock, dead(&[])), "s1 -2.5 s for nobody: its process did not run");
     assert_eq!(told(FaultKind::Pause, json!({ "reason": "nobody holds the lock" })), "", "nothing of a node");
+}
+
+#[test]
+fn a_stutter_has_a_share_and_a_period_that_make_sense() {
+    let of = |share_percent, period: &str| {
+        let period = Some(period.parse().expect("a range"));
+        Asked::from(stutter::Asked { share_percent: Some(share_percent), period }).check(&Target::Holder)
+    };
+    assert_eq!(of(90, "500ms"), Ok(()));
+    for (share, period, says) in [
+        (0, "1s", "`share_percent` is 0: it must be from 1 to 99"),
+        (100, "1s", "`share_percent` is 100"),
+        (90, "9ms..1s", "`period` must be from 10 ms"),
+    ] {
+        let own::Unfit(said) = of(share, period).expect_err("it makes no sense");
+        assert!(said.starts_with(says), "{said}");
+    }
+    let given = serde_json::json!({ "period_ms": 500 });
+    let fault =
+        serde::de::DeserializeSeed::deserialize(Params(FaultKind::Stutter), given).expect("a stutter");
+    assert!(fault.check(&Target::Holder).is_err(), "without a share");
 }
