@@ -17,6 +17,7 @@ pub mod partition;
 pub mod plan;
 pub mod resolve;
 pub mod schedule;
+pub mod shape;
 pub mod target;
 pub mod verbs;
 

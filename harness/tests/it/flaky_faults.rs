@@ -14,7 +14,11 @@ use harness::{
 use history::{Event, History};
 use nemesis::{
     partition::Cut,
-    verbs::{Answer, ClockSet, Cutting, Killed, Mended, NotDone, Paused, Resumed, Started, Verbs},
+    shape::Delay,
+    verbs::{
+        Answer, ClockSet, Cutting, Killed, Mended, NotDone, Paused, Resumed, Shaping, Started, Unshaped,
+        Verbs,
+    },
 };
 use serde_json::{Map, Value, json};
 use simulation::Sim;
@@ -75,6 +79,15 @@ impl Verbs for Flaky {
 
     async fn mend(&self, rules: u32, node: &str) -> Answer<Mended> {
         self.doubt(self.inner.mend(rules, node).await)
+    }
+
+    async fn shape(&self, rules: u32, of: &Cut, delay: Delay) -> Answer<Shaping> {
+        self.unless_spared(&of.node)?;
+        self.inner.shape(rules, of, delay).await
+    }
+
+    async fn unshape(&self, rules: u32, node: &str) -> Answer<Unshaped> {
+        self.doubt(self.inner.unshape(rules, node).await)
     }
 
     async fn set_clock(&self, node: &str, offset_ns: i64) -> Answer<ClockSet> {

@@ -12,9 +12,10 @@ use async_trait::async_trait;
 
 use crate::{
     partition::Cut,
+    shape::Delay,
     verbs::{
         Answer, ClockSet, Cutting, Dead, Done, Going, Killed, Mended, Paused, RanAlready, Reach, Resumed,
-        Sigkill, Started, Stopped, Verbs,
+        Shaping, Sigkill, Started, Stopped, Unshaped, Verbs,
     },
 };
 
@@ -26,7 +27,7 @@ pub struct Told {
     pub failing: RefCell<Vec<&'static str>>,
     /// Verbs that are done, and whose answers are lost.
     pub lost: RefCell<Vec<&'static str>>,
-    /// What cuts have met.
+    /// What cuts and delays have met.
     pub packets: Cell<u64>,
     time: Cell<u64>,
     starts: RefCell<BTreeMap<String, Starts>>,
@@ -99,6 +100,17 @@ impl Verbs for Told {
     async fn mend(&self, rules: u32, node: &str) -> Answer<Mended> {
         let mended = Mended { packets: self.packets.get(), ..Mended::default() };
         self.act(node, format!("mend {node} {rules}"), |_| mended)
+    }
+
+    async fn shape(&self, rules: u32, of: &Cut, Delay { by_ms, jitter_ms, .. }: Delay) -> Answer<Shaping> {
+        let (rules_for, direction) = (of.peers.clone(), of.direction);
+        let shaping = Shaping { rules_for, direction, by_ms, jitter_ms };
+        self.act(&of.node, format!("shape {} {rules}", of.node), |_| shaping)
+    }
+
+    async fn unshape(&self, rules: u32, node: &str) -> Answer<Unshaped> {
+        let unshaped = Unshaped { packets: self.packets.get(), ..Unshaped::default() };
+        self.act(node, format!("unshape {node} {rules}"), |_| unshaped)
     }
 
     async fn set_clock(&self, node: &str, offset_ns: i64) -> Answer<ClockSet> {
