@@ -81,7 +81,7 @@ fn hits(fault: &str, schedule: &Schedule) -> bool {
     };
     schedule.faults.iter().any(|fault| {
         let named = fault.target.named().is_some_and(|node| may_be(node));
-        fault.kind.name() == kind && (fault.target == target || named || fault.target == Target::Groups)
+        fault.kind().name() == kind && (fault.target == target || named || fault.target == Target::Groups)
     })
 }
 

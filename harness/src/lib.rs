@@ -3,6 +3,7 @@
 #[macro_use]
 mod tell;
 
+mod about;
 pub mod agent;
 pub mod campaigns;
 pub mod catalog;

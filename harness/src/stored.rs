@@ -2,13 +2,12 @@
 
 use std::{io::ErrorKind, path::Path};
 
-use checkers::Check;
-use history::{History, judgement::Judgement, verdict::About};
+use history::{History, judgement::Judgement};
 use reports::run::RunData;
 use serde_json::{Map, Value};
 
 use crate::{
-    campaigns,
+    about, campaigns,
     error::{Error, Result},
     experiment::{
         Experiment, On,
@@ -90,7 +89,8 @@ pub fn load(folder: &RunFolder) -> Result<Rejudged> {
         rejudged.notes.push("judged anew: its verdict is of an older build, which judged otherwise".into());
         return Ok(rejudged);
     }
-    tell_about(&mut judgement);
+    about::of_checks(&mut judgement.checks);
+    about::of_faults(&mut judgement.faults);
     if judgement.help.is_empty() {
         judgement.help = help::of_run(&rejudged.experiment, &judgement);
     }
@@ -99,14 +99,6 @@ pub fn load(folder: &RunFolder) -> Result<Rejudged> {
     }
     rejudged.run.judgement = judgement;
     Ok(rejudged)
-}
-
-/// Verdicts of builds that did not yet tell reports of their checks are told it now.
-fn tell_about(judgement: &mut Judgement) {
-    for (name, result) in &mut judgement.checks {
-        let known = Check::named(name).filter(|_| result.about == About::default());
-        result.about = known.map_or_else(|| result.about.clone(), Check::told);
-    }
 }
 
 /// What `verdict.json` says, or what is wrong with it and where.

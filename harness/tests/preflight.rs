@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nemesis::{kind::partition::Direction, net};
+use nemesis::{net, verbs::Direction};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use serde_json::Value;
 use support::{alone, command, docker_says, left, run, skipped, text};

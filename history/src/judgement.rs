@@ -127,6 +127,12 @@ pub struct FaultRecord {
     pub healed: bool,
     /// What shows that it took effect.
     pub evidence: Json,
+    /// What was the matter, as a clause: `c3 was paused`. Empty of a kind that nobody knows.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub phrase: String,
+    /// By node: the evidence in a few words.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shown: BTreeMap<String, String>,
 }
 
 /// A server whose process ended though no fault of the run ended it.

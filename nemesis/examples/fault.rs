@@ -10,7 +10,7 @@ use std::{env, error::Error, process::exit};
 
 #[cfg(target_os = "linux")]
 use {
-    nemesis::{clock, kind::partition::Direction, net, process},
+    nemesis::{clock, net, process, verbs::Direction},
     std::{net::Ipv4Addr, process::Command},
 };
 

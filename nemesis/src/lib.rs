@@ -13,11 +13,10 @@ pub mod duration;
 pub mod evidence;
 pub mod kind;
 pub mod life;
-pub mod partition;
+pub mod links;
 pub mod plan;
 pub mod resolve;
 pub mod schedule;
-pub mod shape;
 pub mod target;
 pub mod verbs;
 

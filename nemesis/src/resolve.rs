@@ -1,6 +1,6 @@
 //! From a symbolic target to nodes, at the moment a fault starts.
 
-use crate::{draw::Draw, kind::FaultKind, life::Aim, schedule::ScheduledFault, target::Target};
+use crate::{draw::Draw, target::Target};
 
 /// Who is there now, by node name. Where several hold or wait, each is listed once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub struct NoTarget {
 
 /// The nodes that `target` means now; the same for the same arguments, and never empty.
 ///
-/// For partitions these are the nodes that get the rules: see [`crate::partition::cuts`].
-pub fn resolve(kind: FaultKind, target: &Target, view: &View, seed: u64) -> Result<Vec<String>, NoTarget> {
+/// What halves and groups are is told by the links that they cut: see [`crate::links`].
+pub fn resolve(target: &Target, view: &View, seed: u64) -> Result<Vec<String>, NoTarget> {
     let mut draw = Draw::part(seed, "resolve");
     let mut one = |of: &[String], otherwise: NoTarget| match draw.choose(of, 1) {
         chosen if chosen.is_empty() => Err(otherwise),
@@ -52,7 +52,6 @@ pub fn resolve(kind: FaultKind, target: &Target, view: &View, seed: u64) -> Resu
             0 => Err(never("there are no servers")),
             count => Ok(vec![view.servers[(seed % count) as usize].clone()]),
         },
-        Target::All if kind == FaultKind::Clock => Ok([&view.servers[..], &view.clients[..]].concat()),
         Target::All => servers(view, view.servers.len(), seed),
         Target::Halves | Target::Groups => Err(never("halves and groups are resolved as cuts")),
         Target::Node(name) => {
@@ -62,13 +61,6 @@ pub fn resolve(kind: FaultKind, target: &Target, view: &View, seed: u64) -> Resu
                 false => Err(never(&format!("there is no node `{name}`"))),
             }
         }
-    }
-}
-
-impl ScheduledFault {
-    /// Whom it hits now.
-    pub fn aim(&self, view: &View) -> Result<Aim, NoTarget> {
-        self.kind.policy().aim(self, view)
     }
 }
 
@@ -106,7 +98,7 @@ mod tests {
     }
 
     fn hit(target: Target, seed: u64) -> Vec<String> {
-        resolve(FaultKind::Pause, &target, &view(), seed).unwrap()
+        resolve(&target, &view(), seed).unwrap()
     }
 
     #[test]
@@ -116,7 +108,6 @@ mod tests {
         assert_eq!(hit(Target::Resource, 1), ["resource"]);
         assert_eq!(hit(Target::All, 1), view().servers);
         assert_eq!((hit(Target::Minority, 1).len(), hit(Target::Majority, 1).len()), (2, 3));
-        assert_eq!(resolve(FaultKind::Clock, &Target::All, &view(), 1).unwrap().len(), 8);
     }
 
     #[test]
@@ -134,11 +125,11 @@ mod tests {
 
     #[test]
     fn says_why_there_is_nobody() {
-        let none = |target: Target| resolve(FaultKind::Pause, &target, &view(), 1).unwrap_err();
+        let none = |target: Target| resolve(&target, &view(), 1).unwrap_err();
         assert_eq!(none(Target::Waiter), later("nobody waits for the lock"));
         assert_eq!(none(Target::Node("s9".into())), never("there is no node `s9`"));
         let lone = View { servers: vec!["s1".into()], ..View::default() };
-        let minority = resolve(FaultKind::Pause, &Target::Minority, &lone, 1).unwrap_err();
+        let minority = resolve(&Target::Minority, &lone, 1).unwrap_err();
         assert_eq!(minority.to_string(), "there is no minority of 1 server(s)");
     }
 }

@@ -1,7 +1,7 @@
 //! Properties of drawn schedules, and one draw that must never change.
 
 use nemesis::{
-    kind::FaultKind,
+    kind::{Fault, FaultKind, clock::Asked},
     plan::{FaultSpec, Plan},
     schedule::{Schedule, ScheduledFault},
     target::Target,
@@ -53,7 +53,18 @@ fn plans() -> impl Strategy<Value = Plan> {
 
 /// Faults of one specification; specifications are told apart by kind and target.
 fn of<'a>(schedule: &'a Schedule, spec: &FaultSpec) -> Vec<&'a ScheduledFault> {
-    schedule.faults.iter().filter(|fault| fault.kind == spec.kind && fault.target == spec.target).collect()
+    schedule
+        .faults
+        .iter()
+        .filter(|fault| fault.kind() == spec.kind() && fault.target == spec.target)
+        .collect()
+}
+
+fn jump_ms(fault: &ScheduledFault) -> i64 {
+    match &fault.fault {
+        Fault::Clock(clock) => clock.by_ms,
+        other => panic!("{other:?} is no clock"),
+    }
 }
 
 proptest! {
@@ -72,8 +83,8 @@ proptest! {
             prop_assert!(!faults.is_empty() && faults[0].at_ms <= ttl_ms);
             let twins = plan.faults.iter().filter(|other| *other == spec).count();
             prop_assert!(twins > 1 || faults.windows(2).all(|pair| pair[0].end_ms() < pair[1].at_ms));
-            if spec.kind == FaultKind::Clock && spec.target.may_be_server() {
-                prop_assert!(faults.iter().any(|fault| fault.params.by_ms.unwrap() >= ttl_ms as i64));
+            if spec.kind() == FaultKind::Clock && spec.target.may_be_server() {
+                prop_assert!(faults.iter().any(|fault| jump_ms(fault) >= ttl_ms as i64));
             }
         }
     }
@@ -126,7 +137,7 @@ fn given_lengths_that_do_not_fit_are_refused() {
 fn no_clock_is_drawn_to_jump_by_nothing() {
     let mut plan: Plan = "clock".parse().unwrap();
     for by in ["-1ms..1ms", "0ms..1ms", "-1ms..0ms"] {
-        plan.faults[0].by = Some(by.parse().unwrap());
+        plan.faults[0].asked = Asked { by: Some(by.parse().unwrap()) }.into();
         let schedule = Schedule::draw(&plan, 1, 600_000, 2000).unwrap();
         assert!(schedule.faults.len() > 50, "{by}");
         assert_eq!(Schedule::given(schedule.faults, 600_000).err(), None, "{by}");
@@ -144,7 +155,7 @@ fn given_schedules_are_checked() {
     let clock = "[[schedule]]\nkind = \"clock\"\ntarget = \"s1\"\nat_ms = 1000\nlasts_ms = 1000\n";
     let both = read(&format!("{later}{clock}params = {{ by_ms = 3000 }}\n")).unwrap();
     assert_eq!(
-        both.faults.iter().map(|fault| (fault.id, fault.kind.name())).collect::<Vec<_>>(),
+        both.faults.iter().map(|fault| (fault.id, fault.kind().name())).collect::<Vec<_>>(),
         [(1, "clock"), (2, "kill")]
     );
     assert_eq!(read(clock).unwrap_err(), "clock: a scheduled clock fault needs `by_ms`");
@@ -157,11 +168,13 @@ fn given_schedules_are_checked() {
     assert!(read(&format!("{clock}params = {{ by_ms = -31622400000 }}\n")).is_ok());
     let late = later.replace("5000", "9500");
     assert!(read(&late).unwrap_err().starts_with("kill: it must end before the run does"));
-    assert!(
-        read(&format!("{later}params = {{ by_ms = 3000 }}\n"))
-            .unwrap_err()
-            .contains("belongs to clock faults")
-    );
+    let foreign = read(&format!("{later}params = {{ by_ms = 3000 }}\n")).unwrap_err();
+    assert!(foreign.contains("kill: `by_ms` belongs to clock faults"), "{foreign}");
+    assert!(foreign.contains("line 6"), "{foreign}");
+    let before = later.replace("kind", "params = { by = 3000 }\nkind");
+    assert!(read(&before).unwrap_err().contains("unknown field `by`"), "though the kind comes later");
+    let before = clock.replace("kind", "params = { by_ms = 3000 }\nkind");
+    assert_eq!(read(&before).unwrap().to_string(), " 1    1.000 s  clock     s1       for 1.000 s  by +3s\n");
     assert!(read(&later.replace("s2", "resource")).unwrap_err().starts_with("`kill` cannot hit `resource`"));
     assert!(read(&later.replace("target", "targt")).unwrap_err().contains("unknown field `targt`"));
 }
@@ -169,6 +182,7 @@ fn given_schedules_are_checked() {
 #[test]
 fn a_clock_is_planned_to_jump_by_a_year_at_most() {
     let mut plan: Plan = "clock".parse().unwrap();
-    plan.faults[0].by = Some(nemesis::duration::OffsetRange { from_ms: i64::MIN, to_ms: 3000 });
+    let by = nemesis::duration::OffsetRange { from_ms: i64::MIN, to_ms: 3000 };
+    plan.faults[0].asked = Asked { by: Some(by) }.into();
     assert!(plan.check().unwrap_err().to_string().starts_with("clock: `by` is out of range"));
 }

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde_json::Value as Json;
 
 use super::{At, LockTable};
@@ -101,6 +103,8 @@ impl Faults {
             result: value.get("result").as_str().unwrap_or("failed").to_owned(),
             healed: false,
             evidence: value.get("evidence").to_json(),
+            phrase: String::new(),
+            shown: BTreeMap::new(),
         });
     }
 

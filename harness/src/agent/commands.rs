@@ -11,10 +11,9 @@ use std::{
 
 use nemesis::{
     clock::ClockError,
-    kind::partition::Direction,
     net::NetError,
     process::ProcessError,
-    verbs::{ClockSet, Cutting, Dead, Gone, Killed, Mended, Reach, Sigkill},
+    verbs::{ClockSet, Cutting, Dead, Direction, Gone, Killed, Mended, Reach, Sigkill},
 };
 use serde_json::{Map, Number, Value, json};
 

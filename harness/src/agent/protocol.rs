@@ -98,7 +98,7 @@ pub enum Command {
         /// Addresses on the other side.
         peers: Vec<Ipv4Addr>,
         /// `in`, `out` or `both`.
-        direction: nemesis::kind::partition::Direction,
+        direction: nemesis::verbs::Direction,
     },
     /// Removes what `Cut` made; answers with the final counters, also when asked again.
     Mend {
@@ -112,9 +112,9 @@ pub enum Command {
         /// Addresses on the other side.
         peers: Vec<Ipv4Addr>,
         /// `in`, `out` or `both`.
-        direction: nemesis::kind::partition::Direction,
+        direction: nemesis::verbs::Direction,
         /// For how long.
-        delay: nemesis::shape::Delay,
+        delay: nemesis::verbs::Delay,
     },
     /// Ends what `Shape` began, and lets go at once what it holds; answers with what it held, also when asked again.
     Unshape {

@@ -7,10 +7,8 @@ use std::{
 };
 
 use nemesis::{
-    kind::partition::Direction,
     net::{NetError, Shaper},
-    shape::Delay,
-    verbs::{Shaping, Unshaped},
+    verbs::{Delay, Direction, Shaping, Unshaped},
 };
 
 /// Delays under way, and those that were.

@@ -28,7 +28,7 @@ pub struct Size {
     pub operations: usize,
     /// Length of the run in milliseconds.
     pub time_ms: u64,
-    /// Lengths of all faults together, milliseconds, and how far clocks jump.
+    /// Lengths of all faults together, milliseconds, and how far they go beside that.
     pub faults_ms: u64,
 }
 
@@ -110,9 +110,9 @@ fn candidates(from: &Failing) -> Vec<Experiment> {
     for (index, fault) in faults.iter().enumerate() {
         list.push(with(base, |new| new.schedule.faults[index].at_ms /= 2));
         list.push(with(base, |new| new.schedule.faults[index].lasts_ms = (fault.lasts_ms * 3 / 4).max(1)));
-        if let Some(by_ms) = fault.params.by_ms.filter(|by_ms| by_ms.abs() > 1) {
-            list.push(with(base, |new| new.schedule.faults[index].params.by_ms = Some(by_ms * 3 / 4)));
-        }
+        list.extend(
+            fault.fault.milder().map(|milder| with(base, |new| new.schedule.faults[index].fault = milder)),
+        );
     }
     for (index, fault) in faults.iter().enumerate() {
         for at_ms in EARLY_MS.into_iter().filter(|at_ms| *at_ms < fault.at_ms) {
@@ -179,7 +179,7 @@ fn changed(sim: &SimTable) -> usize {
 
 /// Whether it hits a client at random, where its kind can aim at the holder.
 fn is_chance(fault: &ScheduledFault) -> bool {
-    let can_aim = fault.kind.info().targets.contains(&Target::Holder);
+    let can_aim = fault.kind().info().targets.contains(&Target::Holder);
     can_aim && matches!(fault.target, Target::Client | Target::Any)
 }
 
@@ -211,9 +211,7 @@ fn failing(mut experiment: Experiment, check: &str) -> Result<Option<Failing>> {
         event.kind == EventKind::Invoke && event.f != "lapse" && event.time <= violated_ns
     };
     let faults = &experiment.schedule.faults;
-    let weight = |fault: &ScheduledFault| {
-        fault.at_ms + fault.lasts_ms + fault.params.by_ms.unwrap_or(0).unsigned_abs()
-    };
+    let weight = |fault: &ScheduledFault| fault.at_ms + fault.lasts_ms + fault.fault.weight_ms();
     let size = Size {
         faults: faults.len(),
         clients: experiment.clients,

@@ -20,7 +20,7 @@ use reports::run::RunData;
 use serde_json::{Map, json};
 
 use super::{Checked, Meaning, Request, source};
-use crate::{help, shell};
+use crate::{about, help, shell};
 
 /// The name of the check that a model makes.
 pub const LINEARIZABILITY: &str = "linearizability";
@@ -94,6 +94,7 @@ impl Outline {
         run.judgement.not_applicable = judged.not_applicable;
         run.judgement.grants = judged.grants;
         run.judgement.faults = judged.faults;
+        about::of_faults(&mut run.judgement.faults);
         run.judgement.exits = judged.exits;
         run.judgement.stalls = stalls;
         run.holds = holds;

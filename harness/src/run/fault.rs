@@ -33,7 +33,8 @@ pub async fn live<W: World + 'static>(run: Rc<Run<W>>, fault: ScheduledFault, be
         Ok(aim) => aim,
         Err(missing) => return no_target(&run, &fault, &missing),
     };
-    let (mut life, applied) = Life::begin(fault.clone(), aim, &*run.world, &run.overlaps).await;
+    let (mut life, applied) =
+        Life::begin(fault.id, fault.fault.policy(), aim, &*run.world, &run.overlaps).await;
     let at = applied.at.unwrap_or_else(|| run.env.now());
     run.progress.fault(&fault, life.targets(), applied.result);
     for node in applied.ended.iter().filter(|node| is_client(node)) {
@@ -45,12 +46,12 @@ pub async fn live<W: World + 'static>(run: Rc<Run<W>>, fault: ScheduledFault, be
         "result": applied.result,
         "evidence": applied.evidence,
     });
-    run.recorder.nemesis(at, &format!("start-{}", fault.kind), start);
+    run.recorder.nemesis(at, &format!("start-{}", fault.kind()), start);
     run.stop.or(run.env.sleep(Duration::from_millis(fault.lasts_ms))).await;
     heal(&run, &fault, &mut life).await;
 }
 
-async fn heal<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault, life: &mut Life) {
+async fn heal<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault, life: &mut Life<'_>) {
     let clients = run.experiment.clients;
     for node in life.targets().to_vec().into_iter().filter(|node| is_client(node)) {
         let index = number(&node).expect("a client has a number") - 1;
@@ -74,7 +75,7 @@ async fn heal<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault, life
         stop["tries"] = json!(tries);
     }
     let at = healed.at.unwrap_or_else(|| run.env.now());
-    run.recorder.nemesis(at, &format!("stop-{}", fault.kind), stop);
+    run.recorder.nemesis(at, &format!("stop-{}", fault.kind()), stop);
     run.progress.healed(fault, healed.healed);
     if !healed.healed {
         run.fail(format!("fault {} ({fault}) could not be healed", fault.id));
@@ -102,7 +103,7 @@ async fn aim<W: World + 'static>(
 /// The latest start, in milliseconds since the faults' phase began.
 fn latest_ms<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault) -> u64 {
     let same = |other: &&ScheduledFault| {
-        other.kind == fault.kind && other.target == fault.target && other.at_ms > fault.at_ms
+        other.kind() == fault.kind() && other.target == fault.target && other.at_ms > fault.at_ms
     };
     let next_ms = run.experiment.schedule.faults.iter().find(same).map(|next| next.at_ms);
     let end_ms = run.experiment.time.as_millis() as u64;
@@ -129,8 +130,8 @@ fn no_target<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault, missi
     let evidence = json!({ "reason": missing.to_string() });
     let start =
         json!({ "fault": fault.id, "targets": targets, "result": FaultResult::Failed, "evidence": evidence });
-    run.recorder.nemesis(run.env.now(), &format!("start-{}", fault.kind), start);
+    run.recorder.nemesis(run.env.now(), &format!("start-{}", fault.kind()), start);
     let stop = json!({ "fault": fault.id, "targets": targets, "healed": true, "result": FaultResult::Failed, "evidence": evidence });
-    run.recorder.nemesis(run.env.now(), &format!("stop-{}", fault.kind), stop);
+    run.recorder.nemesis(run.env.now(), &format!("stop-{}", fault.kind()), stop);
     run.progress.fault(fault, &[], FaultResult::Failed);
 }

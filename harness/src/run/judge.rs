@@ -12,6 +12,7 @@ use history::{
 
 use super::Outcome;
 use crate::{
+    about,
     error::Error,
     experiment::{Expectation, Experiment},
     help,
@@ -66,6 +67,7 @@ pub fn judge_history(
         phases_ms: outcome.phases_ms.clone(),
     };
     judgement.help = help::of_run(experiment, &judgement);
+    about::of_faults(&mut judgement.faults);
     Judged { judgement, history }
 }
 
@@ -80,7 +82,7 @@ pub fn stalls(history: &History) -> Stalls {
 fn planned_faults(experiment: &Experiment) -> Vec<PlannedFaults> {
     let mut planned: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
     for fault in &experiment.schedule.faults {
-        planned.entry((fault.kind, fault.target.to_string())).or_default().insert(fault.id);
+        planned.entry((fault.kind(), fault.target.to_string())).or_default().insert(fault.id);
     }
     let planned = planned.into_iter();
     planned

@@ -12,13 +12,9 @@ use harness::{
     world::{Nodes, World, WorldSink, sim::SimWorld},
 };
 use history::{Event, History};
-use nemesis::{
-    partition::Cut,
-    shape::Delay,
-    verbs::{
-        Answer, ClockSet, Cutting, Killed, Mended, NotDone, Paused, Resumed, Shaping, Started, Unshaped,
-        Verbs,
-    },
+use nemesis::verbs::{
+    Answer, ClockSet, Cut, Cutting, Delay, Killed, Mended, NotDone, Paused, Resumed, Shaping, Started,
+    Unshaped, Verbs,
 };
 use serde_json::{Map, Value, json};
 use simulation::Sim;

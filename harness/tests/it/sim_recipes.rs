@@ -239,6 +239,7 @@ fn each_kind_of_fault_shows_its_own_evidence_as_on_containers() {
             _ => false,
         };
         assert!(proves, "{}: {}", fault.kind, fault.evidence);
+        assert!(fault.phrase.contains(&fault.targets[0]) && fault.shown.contains_key(&fault.targets[0]));
     }
     assert_eq!(kinds.len(), 4, "{kinds:?}");
 }
@@ -250,7 +251,11 @@ fn a_clock_that_no_process_had_has_no_effect() {
         let mut experiment = Experiment::clone(&experiment("etcd/lease-lock", "kill:s1,clock:s1", "8s", 1));
         let fault = |kind: &str| {
             let faults = &experiment.schedule.faults;
-            faults.iter().find(|fault| fault.kind.to_string() == kind).expect("a fault of each kind").clone()
+            faults
+                .iter()
+                .find(|fault| fault.kind().to_string() == kind)
+                .expect("a fault of each kind")
+                .clone()
         };
         let (mut kill, mut clock) = (fault("kill"), fault("clock"));
         (kill.at_ms, kill.lasts_ms, clock.at_ms, clock.lasts_ms) = (1000, 2000, 1500, lasts_ms);
@@ -269,12 +274,12 @@ fn a_fault_does_not_stand_in_for_another_of_its_kind() {
     let clocks_of = |targets: &[&str]| {
         let mut experiment = Experiment::clone(&experiment);
         experiment.schedule.faults.retain_mut(|fault| {
-            let (at_ms, lasts_ms) = if fault.kind == FaultKind::Kill { (1000, 2000) } else { (1500, 500) };
+            let (at_ms, lasts_ms) = if fault.kind() == FaultKind::Kill { (1000, 2000) } else { (1500, 500) };
             (fault.at_ms, fault.lasts_ms) = (at_ms, lasts_ms);
-            fault.kind == FaultKind::Kill || targets.contains(&fault.target.to_string().as_str())
+            fault.kind() == FaultKind::Kill || targets.contains(&fault.target.to_string().as_str())
         });
         let mut seen = std::collections::BTreeSet::new();
-        experiment.schedule.faults.retain(|fault| seen.insert((fault.kind, fault.target.clone())));
+        experiment.schedule.faults.retain(|fault| seen.insert((fault.kind(), fault.target.clone())));
         experiment.schedule.reorder();
         try_out(&Rc::new(experiment)).unwrap().judged.judgement
     };

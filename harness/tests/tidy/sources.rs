@@ -46,6 +46,8 @@ pub struct Source {
     pub text: String,
     /// The same, parsed.
     pub file: syn::File,
+    /// Whether it is a unit test's, in a file of its own.
+    pub is_test: bool,
 }
 
 pub fn workspace() -> PathBuf {
@@ -69,9 +71,23 @@ pub fn of(room: &Room) -> Vec<Source> {
             lines: text.lines().count(),
             text,
             file,
+            is_test: false,
         });
     });
+    let tests: Vec<Vec<String>> = found.iter().flat_map(tests_of).collect();
+    for source in &mut found {
+        source.is_test = tests.iter().any(|test| source.module.starts_with(test));
+    }
     found
+}
+
+/// The modules of a file that are for tests alone.
+fn tests_of(source: &Source) -> Vec<Vec<String>> {
+    let modules = source.file.items.iter().filter_map(|item| match item {
+        syn::Item::Mod(module) if is_test(&module.attrs) => Some(module.ident.to_string()),
+        _ => None,
+    });
+    modules.map(|name| [source.module.clone(), vec![name]].concat()).collect()
 }
 
 /// Rust files below a folder, in order.
@@ -105,10 +121,12 @@ pub fn is_test(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-/// Every path that a file names outside its unit tests, with `use` trees taken apart: `crate`, `world`, `World`.
-pub fn paths(file: &syn::File) -> Vec<Vec<String>> {
+/// Every path that a file names outside of unit tests, with `use` trees taken apart: `crate`, `world`, `World`.
+pub fn paths(source: &Source) -> Vec<Vec<String>> {
     let mut paths = Paths::default();
-    paths.visit_file(file);
+    if !source.is_test {
+        paths.visit_file(&source.file);
+    }
     paths.found
 }
 

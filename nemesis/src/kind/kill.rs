@@ -8,24 +8,30 @@
 //! The protected resource is no target: its registers live in memory, and their loss would look like the lock's fault.
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{
-    KindInfo,
-    policy::{On, Policy, Shows},
+    Fault,
+    info::{KindInfo, Times},
+    own::{Asks, Parameters, asked},
+    words::{after, left_to, plain},
 };
 use crate::{
-    life::{Report, reported},
-    plan::PlainTable,
-    schedule::ScheduledFault,
+    draw::Draw,
+    life::{Ended, On, Policy, Report, Shows, reported},
     target::Target,
     verbs::{Answer, Done, Started},
 };
 
-static INFO: KindInfo = KindInfo {
+/// What there is to know about it.
+pub static INFO: KindInfo = KindInfo {
     name: "kill",
     label: "killed",
     colour: "#e5534b",
     about: "The process dies (SIGKILL) and is started again at the end. A killed client has crashed.",
+    phrase: ["{} was killed", "{} were killed"],
+    shown,
     default_target: Target::Server,
     targets: &[
         Target::Server,
@@ -39,45 +45,52 @@ static INFO: KindInfo = KindInfo {
         Target::All,
         Target::Rolling,
     ],
-    every_ttl_percent: (250, 400),
-    lasts_ttl_percent: (50, 150),
+    times: Times { every_percent: (250, 400), lasts_percent: (50, 150) },
+    // From one server's end to the next one's. Three of them fit into a TTL.
+    rolling: Some(Times { every_percent: (25, 35), lasts_percent: (5, 15) }),
 };
 
-/// `[faults.kill]`
-pub type Table = PlainTable;
+asked! {
+    /// Nothing more can be asked of it.
+    {}
+}
 
-/// The policy. A node that was killed twice starts again with the end of the later kill.
-pub(super) struct Kill;
+impl Asks for Asked {
+    fn draw(&self, _target: &Target, _nth: usize, _ttl_ms: u64, _draw: &mut Draw) -> Fault {
+        Kill {}.into()
+    }
+}
+
+/// A kill. A node that was killed twice starts again with the end of the later one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kill {}
+
+impl Parameters for Kill {}
 
 #[async_trait(?Send)]
 impl Policy for Kill {
-    fn info(&self) -> &'static KindInfo {
-        &INFO
-    }
-
     fn shows(&self) -> Shows {
         Shows::Start
     }
 
     async fn apply(&self, on: &On<'_>) -> Answer<Report> {
-        reported(on.verbs.kill(on.node).await)
+        reported(on.kill().await)
     }
 
-    async fn heal(&self, on: &On<'_>, left: &[ScheduledFault]) -> Option<Answer<Report>> {
-        if !left.is_empty() {
-            return None;
-        }
-        Some(reported(match on.verbs.start(on.node, on.restart_as).await {
+    async fn heal(&self, on: &On<'_>) -> Ended<Report> {
+        let started = match on.start().await {
             // What runs though this fault killed it was started by an earlier try, whose answer was lost.
-            Ok(Done { at, shown: Started::Before { pid, .. } }) if on.is_touched => {
-                Ok(Done { at, shown: Started::Anew { new_pid: pid } })
+            Ended::By(Ok(Done { at, shown: Started::Before { pid, .. } })) if on.is_touched() => {
+                Ended::By(Ok(Done { at, shown: Started::Anew { new_pid: pid } }))
             }
             started => started,
-        }))
+        };
+        started.reported()
     }
 }
 
-/// Rolling: from one server's end to the next one's, in hundredths of the TTL. Three of them fit into a TTL.
-pub(super) const ROLLING_EVERY_PERCENT: (u64, u64) = (25, 35);
-/// Rolling: how long each is down, in hundredths of the TTL.
-pub(super) const ROLLING_LASTS_PERCENT: (u64, u64) = (5, 15);
+fn shown(shown: &Map<String, Value>) -> Option<String> {
+    let started = || format!("{} started", after(shown, "new_pid").map_or("none".into(), plain));
+    Some(format!("pid {} killed, {}", plain(shown.get("pid")?), left_to(shown).unwrap_or_else(started)))
+}

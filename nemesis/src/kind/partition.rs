@@ -1,33 +1,37 @@
 //! Partition: packets between nodes are dropped, on the node itself, by rules that count what they drop.
 //!
 //! Evidence: packets counted by the rules; none at all means `no-effect`. Established connections are cut too.
-//! What each target cuts from what is in [`crate::partition`].
+//! What each target cuts from what is in [`crate::links`].
+
+use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{
-    FaultKind, KindInfo,
-    policy::{On, Policy, Shows},
+    Fault,
+    info::{KindInfo, Times},
+    own::{Asks, Parameters, Unfit, asked},
 };
 use crate::{
     draw::Draw,
-    duration::DurationRange,
-    life::{Aim, Report, reported},
-    partition,
-    plan::{FaultSpec, SpecTable},
+    life::{Aim, Ended, On, Policy, Report, Shows, reported},
+    links::{From, links},
     resolve::{NoTarget, View},
-    schedule::{Params, ScheduledFault},
     target::Target,
-    verbs::Answer,
+    verbs::{Answer, Direction},
 };
 
-static INFO: KindInfo = KindInfo {
+/// What there is to know about it.
+pub static INFO: KindInfo = KindInfo {
     name: "partition",
     label: "cut off",
     colour: "#d98e04",
     about: "Packets are dropped: a server, the leader, a minority or majority from the others; a client from the \
             service (never from the resource); two halves; or groups by name. One-way with `direction`.",
+    phrase: ["{} was cut off", "{} were cut off"],
+    shown,
     default_target: Target::Server,
     targets: &[
         Target::Server,
@@ -42,107 +46,132 @@ static INFO: KindInfo = KindInfo {
         Target::Groups,
         Target::Resource,
     ],
-    every_ttl_percent: (250, 400),
-    lasts_ttl_percent: (100, 200),
+    times: Times { every_percent: (250, 400), lasts_percent: (100, 200) },
+    rolling: None,
 };
 
-/// `[faults.partition]`
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Table {
-    /// Who; the kind's default when absent, `groups` when groups are given.
-    pub target: Option<Target>,
-    /// From one start to the next.
-    pub every: Option<DurationRange>,
-    /// How long each lasts.
-    pub lasts: Option<DurationRange>,
-    /// `in`, `out` or `both`.
-    pub direction: Option<Direction>,
-    /// Servers: from `all`, `servers` or `clients`.
-    pub from: Option<From>,
-    /// The sides, as lists of nodes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub groups: Option<Vec<Vec<String>>>,
+asked! {
+    /// Which packets are dropped. Given groups are the target.
+    {
+        /// `in`, `out` or `both`, which is the default.
+        direction: Direction,
+        /// Servers: from `all`, `servers` or `clients`; drawn between the first two by default.
+        from: From,
+        /// The sides, as lists of nodes.
+        groups: Vec<Vec<String>>,
+    }
 }
 
-impl SpecTable for Table {
-    fn into_spec(self, kind: FaultKind) -> FaultSpec {
-        let groups = self.groups.is_some().then_some(Target::Groups);
-        FaultSpec {
-            direction: self.direction,
-            from: self.from,
-            groups: self.groups.unwrap_or_default(),
-            ..FaultSpec::timed(kind, self.target.or(groups), self.every, self.lasts)
+impl Asks for Asked {
+    fn target(&self) -> Option<Target> {
+        self.groups.is_some().then_some(Target::Groups)
+    }
+
+    fn named(&self) -> Vec<&String> {
+        self.groups.iter().flatten().flatten().collect()
+    }
+
+    fn check(&self, target: &Target) -> Result<(), Unfit> {
+        check_groups(target, self.groups.as_deref().unwrap_or_default())
+    }
+
+    /// A cut between them meets no packet.
+    fn among_strangers(&mut self, target: &Target) {
+        if target.is_servers() {
+            self.from.get_or_insert(From::All);
         }
     }
 
-    fn of(spec: FaultSpec) -> Table {
-        let FaultSpec { target, every, lasts, direction, from, groups, .. } = spec;
-        let groups = (!groups.is_empty()).then_some(groups);
-        Table { target: Some(target), every, lasts, direction, from, groups }
+    fn draw(&self, target: &Target, _nth: usize, _ttl_ms: u64, draw: &mut Draw) -> Fault {
+        let drawn = if draw.below(2) == 0 { From::All } else { From::Servers };
+        let partition = Partition {
+            direction: self.direction,
+            from: target.is_servers().then(|| self.from.unwrap_or(drawn)),
+            groups: self.groups.clone().unwrap_or_default(),
+        };
+        partition.into()
     }
 }
 
-/// The policy. Partitions of one node do not touch each other: each has rules of its own.
-pub(super) struct Partition;
+/// A partition. Those of one node do not touch each other: each has rules of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Partition {
+    /// Which way packets are dropped; both when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// Of servers: from whom; all when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<From>,
+    /// The sides of target `groups`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Vec<String>>,
+}
+
+impl Parameters for Partition {
+    fn named(&self) -> Vec<&String> {
+        self.groups.iter().flatten().collect()
+    }
+
+    fn check(&self, target: &Target) -> Result<(), Unfit> {
+        check_groups(target, &self.groups)
+    }
+
+    fn in_words(&self) -> Vec<String> {
+        let direction = match self.direction.unwrap_or_default() {
+            Direction::In => Some("inbound only"),
+            Direction::Out => Some("outbound only"),
+            Direction::Both => None,
+        };
+        let from = match self.from {
+            Some(From::Servers) => Some("from the servers"),
+            Some(From::Clients) => Some("from the clients"),
+            Some(From::All) | None => None,
+        };
+        let sides: Vec<_> = self.groups.iter().map(|group| group.join(" ")).collect();
+        let sides = (!sides.is_empty()).then(|| sides.join(" | "));
+        [direction, from].into_iter().flatten().map(str::to_owned).chain(sides).collect()
+    }
+}
 
 #[async_trait(?Send)]
 impl Policy for Partition {
-    fn info(&self) -> &'static KindInfo {
-        &INFO
-    }
-
     fn shows(&self) -> Shows {
         Shows::End
     }
 
-    fn aim(&self, fault: &ScheduledFault, view: &View) -> Result<Aim, NoTarget> {
-        let cuts = partition::cuts(fault, view)?;
-        Ok(Aim { targets: cuts.iter().map(|cut| cut.node.clone()).collect(), cuts })
-    }
-
-    fn draw(&self, spec: &FaultSpec, _nth: usize, _ttl_ms: u64, draw: &mut Draw) -> Params {
-        let drawn = if draw.below(2) == 0 { From::All } else { From::Servers };
-        Params {
-            direction: spec.direction,
-            from: spec.target.is_servers().then(|| spec.from.unwrap_or(drawn)),
-            groups: spec.groups.clone(),
-            by_ms: None,
-        }
+    fn aim(&self, target: &Target, view: &View, seed: u64) -> Result<Aim, NoTarget> {
+        links(target, self.from.unwrap_or(From::All), &self.groups, view, seed).map(Aim::at_links)
     }
 
     async fn apply(&self, on: &On<'_>) -> Answer<Report> {
-        let cut = on.aim.cuts.iter().find(|cut| cut.node == on.node);
-        let cut = cut.ok_or_else(|| format!("{} has no rules", on.node))?;
-        reported(on.verbs.cut(on.fault.id, cut).await)
+        reported(on.cut(self.direction.unwrap_or_default()).await)
     }
 
-    async fn heal(&self, on: &On<'_>, _left: &[ScheduledFault]) -> Option<Answer<Report>> {
-        Some(reported(on.verbs.mend(on.fault.id, on.node).await))
+    async fn heal(&self, on: &On<'_>) -> Ended<Report> {
+        Ended::By(reported(on.mend().await))
     }
 }
 
-/// Which way packets are dropped, as the cut-off node sees it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// Packets to the node.
-    In,
-    /// Packets from the node.
-    Out,
-    /// Both.
-    #[default]
-    Both,
+fn shown(shown: &Map<String, Value>) -> Option<String> {
+    Some(format!("{} packets dropped", shown.get("packets")?))
 }
 
-/// From whom a server is cut off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum From {
-    /// From the other servers and from the clients.
-    All,
-    /// From the other servers only: clients still reach it. A lone server has none, and is cut from the clients.
-    Servers,
-    /// From the clients only.
-    Clients,
+/// Groups are given exactly when the target says so, are at least two, and share no node.
+fn check_groups(target: &Target, groups: &[Vec<String>]) -> Result<(), Unfit> {
+    match (target == &Target::Groups, groups.len()) {
+        (false, 0) => return Ok(()),
+        (false, _) => return Err(Unfit(format!("`groups` needs target `groups`, not `{target}`"))),
+        (true, 0 | 1) => {
+            return Err(
+                "target `groups` needs at least two, such as groups = [[\"s1\", \"c1\"], [\"s2\"]]".into()
+            );
+        }
+        (true, _) => {}
+    }
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = groups.iter().flatten().find(|node| !seen.insert(*node)) {
+        return Err(Unfit(format!("`{twice}` is in two groups")));
+    }
+    if groups.iter().any(Vec::is_empty) { Err("a group is empty".into()) } else { Ok(()) }
 }

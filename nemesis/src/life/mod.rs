@@ -1,7 +1,9 @@
 //! One fault's life on its nodes: applied, healed as often as it takes, and what it did. The same in every world, which
-//! gives the [`Verbs`]; what a kind means in verbs is its policy, in its file under [`crate::kind`].
+//! gives the [`Verbs`], and for every kind of fault, which gives the [`Policy`].
 
+mod on;
 mod overlaps;
+mod policy;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -16,29 +18,20 @@ use serde_json::json;
 
 use self::report::{Outcomes, Sum};
 pub use self::{
+    on::{Ended, On},
     overlaps::Overlaps,
+    policy::{Aim, Policy, Shows},
     report::{Applied, Healed, Report, reported},
 };
 use crate::{
     evidence::{Evidence, FaultResult},
-    kind::policy::{On, Policy, Shows},
-    partition::Cut,
-    schedule::ScheduledFault,
     verbs::{Done, Verbs},
 };
 
-/// Whom a fault hits.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Aim {
-    /// The nodes.
-    pub targets: Vec<String>,
-    /// For partitions: the rules, at most one for each of these nodes.
-    pub cuts: Vec<Cut>,
-}
-
 /// A fault that hits its nodes.
-pub struct Life {
-    fault: ScheduledFault,
+pub struct Life<'f> {
+    id: u32,
+    policy: &'f dyn Policy,
     aim: Aim,
     /// Process numbers under which killed clients start again at the heal, by node.
     pub restart_as: BTreeMap<String, u32>,
@@ -47,16 +40,18 @@ pub struct Life {
     healed: BTreeMap<String, Done<Report>>,
 }
 
-impl Life {
-    /// Applies a fault to its nodes.
+impl<'f> Life<'f> {
+    /// Applies a fault, known by its number, to its nodes.
     pub async fn begin(
-        fault: ScheduledFault,
+        id: u32,
+        policy: &'f dyn Policy,
         aim: Aim,
         verbs: &dyn Verbs,
         overlaps: &Overlaps,
-    ) -> (Life, Applied) {
+    ) -> (Life<'f>, Applied) {
         let mut life = Life {
-            fault,
+            id,
+            policy,
             aim,
             restart_as: BTreeMap::new(),
             began: FaultResult::Failed,
@@ -64,11 +59,8 @@ impl Life {
             healed: BTreeMap::new(),
         };
         let outcomes = on_each(verbs, &life.aim.targets, |node| {
-            let on = life.on(verbs, node);
-            async move {
-                overlaps.add(node, on.fault);
-                (node.clone(), on.fault.kind.policy().apply(&on).await)
-            }
+            let on = life.on(verbs, overlaps, node);
+            async move { (node.clone(), policy.apply(&on).await) }
         });
         let sum = Sum::of(outcomes.await);
         let result = sum.result();
@@ -86,23 +78,18 @@ impl Life {
     pub async fn heal(&mut self, verbs: &dyn Verbs, overlaps: &Overlaps) -> Healed {
         let left: Vec<String> =
             self.aim.targets.iter().filter(|node| !self.healed.contains_key(*node)).cloned().collect();
+        let policy = self.policy;
         let tried = on_each(verbs, &left, |node| {
-            let on = self.on(verbs, node);
-            async move {
-                let others = overlaps.remove(node, on.fault);
-                (node.clone(), on.fault.kind.policy().heal(&on, &others).await, others)
-            }
+            let on = self.on(verbs, overlaps, node);
+            async move { (node.clone(), policy.heal(&on).await) }
         })
         .await;
         let (mut outcomes, mut left_to) = (Outcomes::new(), Evidence::new());
-        for (node, outcome, others) in tried {
-            match outcome {
-                Some(Ok(done)) => drop(self.healed.insert(node, done)),
-                Some(not_done) => outcomes.push((node, not_done)),
-                None => {
-                    let others: Vec<u32> = others.iter().map(|other| other.id).collect();
-                    left_to.insert(node, json!({ "left_to": others }));
-                }
+        for (node, ended) in tried {
+            match ended {
+                Ended::By(Ok(done)) => drop(self.healed.insert(node, done)),
+                Ended::By(not_done) => outcomes.push((node, not_done)),
+                Ended::LeftTo(others) => drop(left_to.insert(node, json!({ "left_to": others }))),
             }
         }
         let healed = outcomes.is_empty();
@@ -110,7 +97,7 @@ impl Life {
         let mut sum = Sum::of(outcomes);
         let result = self.finally(healed, sum.result());
         sum.evidence.extend(left_to);
-        if self.policy().shows() != Shows::End {
+        if self.policy.shows() != Shows::End {
             // Beside what the start showed, not in its place.
             sum.evidence.values_mut().for_each(|shown| *shown = json!({ "after": shown.take() }));
         }
@@ -119,7 +106,7 @@ impl Life {
 
     /// What became of it, when `after` is what the heal alone shows.
     fn finally(&self, healed: bool, after: FaultResult) -> FaultResult {
-        match (self.began, self.policy().shows()) {
+        match (self.began, self.policy.shows()) {
             (FaultResult::Failed, _) => FaultResult::Failed,
             _ if !healed => FaultResult::Failed,
             (began, Shows::Start) => began,
@@ -128,15 +115,12 @@ impl Life {
         }
     }
 
-    fn policy(&self) -> &'static dyn Policy {
-        self.fault.kind.policy()
-    }
-
-    fn on<'a>(&'a self, verbs: &'a dyn Verbs, node: &'a str) -> On<'a> {
+    fn on<'a>(&'a self, verbs: &'a dyn Verbs, overlaps: &'a Overlaps, node: &'a str) -> On<'a> {
         On {
             verbs,
+            overlaps,
             node,
-            fault: &self.fault,
+            fault: self.id,
             aim: &self.aim,
             restart_as: self.restart_as.get(node).copied(),
             is_touched: self.touched.contains(node),

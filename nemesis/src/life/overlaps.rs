@@ -1,27 +1,48 @@
-//! Which faults of one kind are under way on one node: what the one leaves, another may still hold.
+//! Which faults hold a node in a state at once: what the one leaves, another may still hold.
+//!
+//! Counted by what is held, whatever kind of fault holds it: a node goes on when the last fault that stopped it lets go
+//! of it, and its clock has the offset of the newest fault that moved it.
 
-use std::{cell::RefCell, collections::BTreeMap};
+use std::{cell::RefCell, collections::BTreeMap, mem::discriminant};
 
-use crate::{kind::FaultKind, schedule::ScheduledFault};
+/// What a fault holds a node in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Its processes stand still.
+    Stopped,
+    /// Its processes are dead.
+    Dead,
+    /// Its wall clock is off by so many milliseconds.
+    ClockOff(i64),
+}
 
-/// Faults under way, by node and kind, oldest first.
+/// Who holds what, by node, oldest first. Faults are known by their numbers.
 #[derive(Default)]
 pub struct Overlaps {
-    under_way: RefCell<BTreeMap<(String, FaultKind), Vec<ScheduledFault>>>,
+    held: RefCell<BTreeMap<String, Vec<(u32, Hold)>>>,
 }
 
 impl Overlaps {
-    /// A fault begins on a node.
-    pub(super) fn add(&self, node: &str, fault: &ScheduledFault) {
-        let key = (node.to_owned(), fault.kind);
-        self.under_way.borrow_mut().entry(key).or_default().push(fault.clone());
+    /// A fault holds a node. Held in the same way by it already, the node keeps the place of then.
+    pub(super) fn take(&self, node: &str, fault: u32, hold: Hold) {
+        let mut held = self.held.borrow_mut();
+        let of_node = held.entry(node.to_owned()).or_default();
+        match of_node.iter_mut().find(|(other, of)| *other == fault && is_same(*of, hold)) {
+            Some((_, of)) => *of = hold,
+            None => of_node.push((fault, hold)),
+        }
     }
 
-    /// A fault ends on a node; the others of its kind that are left there. Not an error when it has ended already.
-    pub(super) fn remove(&self, node: &str, fault: &ScheduledFault) -> Vec<ScheduledFault> {
-        let mut under_way = self.under_way.borrow_mut();
-        let left = under_way.entry((node.to_owned(), fault.kind)).or_default();
-        left.retain(|other| other.id != fault.id);
-        left.clone()
+    /// A fault lets go of a node; who else holds it in the same way. Not an error when it has let go already.
+    pub(super) fn leave(&self, node: &str, fault: u32, hold: Hold) -> Vec<(u32, Hold)> {
+        let mut held = self.held.borrow_mut();
+        let of_node = held.entry(node.to_owned()).or_default();
+        of_node.retain(|(other, of)| *other != fault || !is_same(*of, hold));
+        of_node.iter().filter(|(_, of)| is_same(*of, hold)).copied().collect()
     }
+}
+
+/// Whether both are of one kind, whatever their values.
+fn is_same(one: Hold, other: Hold) -> bool {
+    discriminant(&one) == discriminant(&other)
 }

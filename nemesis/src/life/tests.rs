@@ -2,39 +2,49 @@
 
 mod nodes;
 
+use std::cell::Cell;
+
 use serde_json::{Value, json};
 
 use self::nodes::{Told, now};
 use super::*;
-use crate::{kind::FaultKind, resolve::View, schedule::Params, target::Target};
+use crate::{
+    kind::{Fault, clock::Clock, kill::Kill, partition::Partition, pause::Pause},
+    resolve::View,
+    target::Target,
+    verbs::Direction,
+};
+
+static PAUSE: Fault = Fault::Pause(Pause {});
+static KILL: Fault = Fault::Kill(Kill {});
+static CUT: Fault = Fault::Partition(Partition { direction: None, from: None, groups: Vec::new() });
+
+fn jump(by_ms: i64) -> Fault {
+    Clock { by_ms }.into()
+}
 
 /// A run's faults so far.
 #[derive(Default)]
 struct Scene {
     told: Told,
     overlaps: Overlaps,
-    faults: u32,
+    faults: Cell<u32>,
 }
 
 impl Scene {
-    fn begin(&mut self, kind: FaultKind, target: Target, params: Params) -> (Life, Applied) {
-        self.faults += 1;
-        let fault = ScheduledFault { id: self.faults, kind, target, at_ms: 0, lasts_ms: 1, seed: 1, params };
+    fn begin<'f>(&self, fault: &'f Fault, target: Target) -> (Life<'f>, Applied) {
+        self.faults.set(self.faults.get() + 1);
         let names = |letter: &str| (1..=3).map(|number| format!("{letter}{number}")).collect();
-        let aim = fault.aim(&View { servers: names("s"), clients: names("c"), ..View::default() });
-        now(Life::begin(fault, aim.expect("somebody is there"), &self.told, &self.overlaps))
+        let view = View { servers: names("s"), clients: names("c"), ..View::default() };
+        let aim = fault.aim(&target, &view, 1).expect("somebody is there");
+        now(Life::begin(self.faults.get(), fault.policy(), aim, &self.told, &self.overlaps))
     }
 
-    fn on(&mut self, kind: FaultKind, node: &str) -> (Life, Applied) {
-        self.begin(kind, Target::Node(node.into()), Params::default())
+    fn on<'f>(&self, fault: &'f Fault, node: &str) -> (Life<'f>, Applied) {
+        self.begin(fault, Target::Node(node.into()))
     }
 
-    fn jump(&mut self, node: &str, by_ms: i64) -> (Life, Applied) {
-        let params = Params { by_ms: Some(by_ms), ..Params::default() };
-        self.begin(FaultKind::Clock, Target::Node(node.into()), params)
-    }
-
-    fn heal(&self, life: &mut Life) -> Healed {
+    fn heal(&self, life: &mut Life<'_>) -> Healed {
         now(life.heal(&self.told, &self.overlaps))
     }
 
@@ -50,11 +60,11 @@ fn after(healed: &Healed, node: &str) -> Value {
 
 #[test]
 fn two_pauses_of_one_node_end_with_the_later() {
-    let mut scene = Scene::default();
-    let (mut first, applied) = scene.on(FaultKind::Pause, "s1");
+    let scene = Scene::default();
+    let (mut first, applied) = scene.on(&PAUSE, "s1");
     assert_eq!(applied.result, FaultResult::Installed);
     assert_eq!(applied.evidence["s1"], json!({ "state": "T", "pids": [1], "threads": 1 }));
-    let (mut second, _) = scene.on(FaultKind::Pause, "s1");
+    let (mut second, _) = scene.on(&PAUSE, "s1");
     assert_eq!(scene.done(), ["pause s1", "pause s1"]);
     let healed = scene.heal(&mut first);
     assert_eq!((healed.healed, healed.result, healed.at), (true, FaultResult::Installed, None));
@@ -67,10 +77,10 @@ fn two_pauses_of_one_node_end_with_the_later() {
 
 #[test]
 fn a_node_that_was_killed_twice_starts_with_the_end_of_the_later() {
-    let mut scene = Scene::default();
-    let (mut first, applied) = scene.on(FaultKind::Kill, "s1");
+    let scene = Scene::default();
+    let (mut first, applied) = scene.on(&KILL, "s1");
     assert_eq!((applied.result, applied.ended), (FaultResult::Installed, vec!["s1".to_owned()]));
-    let (mut second, applied) = scene.on(FaultKind::Kill, "s1");
+    let (mut second, applied) = scene.on(&KILL, "s1");
     assert_eq!((applied.result, applied.ended), (FaultResult::NoEffect, vec![]));
     assert_eq!(applied.evidence["s1"], json!({ "state": "gone", "pids": [] }));
     let healed = scene.heal(&mut first);
@@ -82,8 +92,9 @@ fn a_node_that_was_killed_twice_starts_with_the_end_of_the_later() {
 
 #[test]
 fn a_clock_has_the_offset_of_the_newest_fault_that_is_left() {
-    let mut scene = Scene::default();
-    let mut faults: Vec<Life> = [1000, 2000, 3000].map(|by_ms| scene.jump("s1", by_ms).0).into();
+    let scene = Scene::default();
+    let jumps = [1000, 2000, 3000].map(jump);
+    let mut faults: Vec<Life<'_>> = jumps.iter().map(|jump| scene.on(jump, "s1").0).collect();
     scene.done();
     for (ends, is_then) in [(1, 3000), (1, 1000), (0, 0)] {
         let healed = scene.heal(&mut faults.remove(ends));
@@ -95,9 +106,10 @@ fn a_clock_has_the_offset_of_the_newest_fault_that_is_left() {
 
 #[test]
 fn a_jump_of_a_dead_nodes_clock_has_effect_if_somebody_starts_under_it() {
-    let mut scene = Scene::default();
-    let (mut kill, _) = scene.on(FaultKind::Kill, "s1");
-    let [(mut early, applied), (mut late, _)] = [500, 700].map(|by_ms| scene.jump("s1", by_ms));
+    let scene = Scene::default();
+    let (mut kill, _) = scene.on(&KILL, "s1");
+    let jumps = [500, 700].map(jump);
+    let [(mut early, applied), (mut late, _)] = jumps.each_ref().map(|jump| scene.on(jump, "s1"));
     assert_eq!((applied.result, &applied.evidence["s1"]["pids"]), (FaultResult::NoEffect, &json!([])));
     assert_eq!(scene.heal(&mut early).result, FaultResult::NoEffect, "nobody ever had it");
     scene.heal(&mut kill);
@@ -107,9 +119,10 @@ fn a_jump_of_a_dead_nodes_clock_has_effect_if_somebody_starts_under_it() {
 
 #[test]
 fn a_jump_that_a_process_had_has_had_effect_though_it_is_dead_at_the_end() {
-    let mut scene = Scene::default();
-    let (mut jump, _) = scene.jump("s1", 500);
-    scene.on(FaultKind::Kill, "s1");
+    let scene = Scene::default();
+    let jump = jump(500);
+    let (mut jump, _) = scene.on(&jump, "s1");
+    scene.on(&KILL, "s1");
     let healed = scene.heal(&mut jump);
     assert_eq!((healed.result, &after(&healed, "s1")["pids"]), (FaultResult::Installed, &json!([])));
 }
@@ -117,8 +130,8 @@ fn a_jump_that_a_process_had_has_had_effect_though_it_is_dead_at_the_end() {
 #[test]
 fn a_cut_shows_at_its_end_whether_it_met_a_packet() {
     for (packets, result) in [(7, FaultResult::Installed), (0, FaultResult::NoEffect)] {
-        let mut scene = Scene::default();
-        let (mut cut, applied) = scene.on(FaultKind::Partition, "c1");
+        let scene = Scene::default();
+        let (mut cut, applied) = scene.on(&CUT, "c1");
         assert_eq!(applied.result, FaultResult::Installed, "as far as can be told");
         let rules = json!({ "rules_for": ["s1", "s2", "s3"], "direction": "both" });
         assert_eq!(applied.evidence["c1"], rules);
@@ -131,9 +144,18 @@ fn a_cut_shows_at_its_end_whether_it_met_a_packet() {
 }
 
 #[test]
+fn a_cut_goes_the_way_that_it_was_drawn() {
+    let scene = Scene::default();
+    let inbound = Partition { direction: Some(Direction::In), ..Partition::default() }.into();
+    let (_, applied) = scene.begin(&inbound, Target::Server);
+    let shown: Vec<&Value> = applied.evidence.values().map(|shown| &shown["direction"]).collect();
+    assert_eq!(shown, ["in"]);
+}
+
+#[test]
 fn a_heal_that_is_tried_again_does_the_rest() {
-    let mut scene = Scene::default();
-    let (mut kill, _) = scene.begin(FaultKind::Kill, Target::All, Params::default());
+    let scene = Scene::default();
+    let (mut kill, _) = scene.begin(&KILL, Target::All);
     scene.done();
     scene.told.failing.borrow_mut().push("start s2");
     let healed = scene.heal(&mut kill);
@@ -151,8 +173,8 @@ fn a_heal_that_is_tried_again_does_the_rest() {
 
 #[test]
 fn a_start_whose_answer_was_lost_was_one_all_the_same() {
-    let mut scene = Scene::default();
-    let (mut kill, _) = scene.on(FaultKind::Kill, "s1");
+    let scene = Scene::default();
+    let (mut kill, _) = scene.on(&KILL, "s1");
     scene.told.lost.borrow_mut().push("start s1");
     assert!(!scene.heal(&mut kill).healed);
     scene.told.lost.take();
@@ -162,9 +184,9 @@ fn a_start_whose_answer_was_lost_was_one_all_the_same() {
 
 #[test]
 fn a_kill_that_failed_leaves_alone_what_runs() {
-    let mut scene = Scene::default();
+    let scene = Scene::default();
     scene.told.failing.borrow_mut().push("kill c1");
-    let (mut kill, applied) = scene.on(FaultKind::Kill, "c1");
+    let (mut kill, applied) = scene.on(&KILL, "c1");
     assert_eq!((applied.result, applied.at, applied.ended.len()), (FaultResult::Failed, None, 0));
     assert_eq!(applied.evidence["c1"], json!({ "error": "it fails" }));
     kill.restart_as.insert("c1".into(), 5);
@@ -176,9 +198,9 @@ fn a_kill_that_failed_leaves_alone_what_runs() {
 
 #[test]
 fn a_fault_that_fails_on_some_nodes_is_healed_on_all() {
-    let mut scene = Scene::default();
+    let scene = Scene::default();
     scene.told.failing.borrow_mut().push("kill s2");
-    let (mut kill, applied) = scene.begin(FaultKind::Kill, Target::All, Params::default());
+    let (mut kill, applied) = scene.begin(&KILL, Target::All);
     assert_eq!((applied.result, applied.ended), (FaultResult::Failed, vec!["s1".into(), "s3".into()]));
     assert!(applied.evidence["s1"]["signal"] == "SIGKILL" && applied.evidence["s2"]["error"].is_string());
     let healed = scene.heal(&mut kill);
@@ -188,9 +210,9 @@ fn a_fault_that_fails_on_some_nodes_is_healed_on_all() {
 
 #[test]
 fn what_is_held_by_another_when_a_heal_fails_is_looked_at_again() {
-    let mut scene = Scene::default();
-    let (mut all, _) = scene.begin(FaultKind::Pause, Target::All, Params::default());
-    let (mut one, _) = scene.on(FaultKind::Pause, "s3");
+    let scene = Scene::default();
+    let (mut all, _) = scene.begin(&PAUSE, Target::All);
+    let (mut one, _) = scene.on(&PAUSE, "s3");
     scene.told.failing.borrow_mut().push("resume s1");
     let healed = scene.heal(&mut all);
     assert_eq!((healed.healed, after(&healed, "s3")), (false, json!({ "left_to": [2] })));
@@ -202,8 +224,8 @@ fn what_is_held_by_another_when_a_heal_fails_is_looked_at_again() {
 
 #[test]
 fn a_fault_is_as_late_as_the_last_of_its_verbs() {
-    let mut scene = Scene::default();
-    let (mut pause, applied) = scene.begin(FaultKind::Pause, Target::All, Params::default());
+    let scene = Scene::default();
+    let (mut pause, applied) = scene.begin(&PAUSE, Target::All);
     assert_eq!(applied.at, Some(3));
     assert_eq!(scene.heal(&mut pause).at, Some(6));
 }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{draw::Draw, shape::Delay};
+use crate::{draw::Draw, verbs::Delay};
 
 /// A peer, and which way packets go between it and this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,11 +46,11 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// None yet.
-    pub fn new(delay: Delay) -> Packets {
+    /// None yet. Times are drawn from `seed`.
+    pub fn new(delay: Delay, seed: u64) -> Packets {
         Packets {
             delay,
-            draw: Draw::new(delay.seed),
+            draw: Draw::new(seed),
             waiting: BTreeMap::new(),
             last: BTreeMap::new(),
             held: BTreeMap::new(),
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn each_way_keeps_its_order_within_the_bounds() {
-        let mut packets = Packets::new(Delay { by_ms: 100, jitter_ms: 50, seed: 3 });
+        let mut packets = Packets::new(Delay { by_ms: 100, jitter_ms: 50 }, 3);
         let start = Instant::now();
         (0..200).for_each(|id| packets.hold(id, way(id as u8 % 2), start + id * MS, true));
         assert!(packets.release(start + 49 * MS).is_empty(), "none goes before 50 ms");
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn without_jitter_each_is_held_as_long_as_the_other() {
-        let mut packets = Packets::new(Delay { by_ms: 20, jitter_ms: 0, seed: 3 });
+        let mut packets = Packets::new(Delay { by_ms: 20, jitter_ms: 0 }, 3);
         let start = Instant::now();
         packets.hold(1, way(1), start, true);
         packets.hold(2, way(1), start + MS, false);

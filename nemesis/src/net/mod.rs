@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::shaper::Shaper;
 use self::{message::Message, nft::Action, socket::Socket};
-use crate::{kind::partition::Direction, verbs};
+use crate::verbs::{self, Direction};
 
 /// What the rules of one peer have dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use super::{
     Counters, NetError,
     message::{Attributes, Message, Received, attributes, find},
 };
-use crate::kind::partition::Direction;
+use crate::verbs::Direction;
 
 const NLM_F_REQUEST: u16 = 0x1;
 const NLM_F_ACK: u16 = 0x4;

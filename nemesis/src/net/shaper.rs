@@ -24,11 +24,7 @@ use super::{
     socket::Socket,
     verify_gone,
 };
-use crate::{
-    kind::partition::Direction,
-    shape::Delay,
-    verbs::{Held, HeldWays, RoundTrip, Unshaped},
-};
+use crate::verbs::{Delay, Direction, Held, HeldWays, RoundTrip, Unshaped};
 
 /// A round trip on a sound network ends long before.
 const SOUND: Duration = Duration::from_millis(500);
@@ -72,7 +68,7 @@ impl Shaper {
         // The queue is there before anything is sent to it, so that nothing passes by it.
         let queue = Queue::open(number)?;
         let (ended, end) = io::pipe()?;
-        let thread = thread::spawn(move || holder::hold(queue, Packets::new(delay), &ended));
+        let thread = thread::spawn(move || holder::hold(queue, Packets::new(delay, rules.into()), &ended));
         add_rules(&table, peers, direction, number)?;
         let during = measure_beside(peers.to_vec(), delay);
         let state = State::Holds(Holder { end, thread, before, during });

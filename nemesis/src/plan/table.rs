@@ -10,48 +10,18 @@ use serde::{
 use super::{FaultSpec, Plan, PlanError};
 use crate::{
     duration::DurationRange,
-    kind::{self, FaultKind},
+    kind::{self, Asked},
     target::Target,
 };
 
-/// The table of one kind, read as a specification and written from one.
-pub trait SpecTable: Sized {
-    /// The specification that it means; what is absent is the kind's default.
-    fn into_spec(self, kind: FaultKind) -> FaultSpec;
-    /// The table of a specification of its kind.
-    fn of(spec: FaultSpec) -> Self;
-}
-
-/// The table of a kind without parameters of its own.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlainTable {
-    /// Who; the kind's default when absent.
-    pub target: Option<Target>,
-    /// From one start to the next.
-    pub every: Option<DurationRange>,
-    /// How long each lasts.
-    pub lasts: Option<DurationRange>,
-}
-
-impl SpecTable for PlainTable {
-    fn into_spec(self, kind: FaultKind) -> FaultSpec {
-        FaultSpec::timed(kind, self.target, self.every, self.lasts)
-    }
-
-    fn of(FaultSpec { target, every, lasts, .. }: FaultSpec) -> PlainTable {
-        PlainTable { target: Some(target), every, lasts }
-    }
-}
-
 macro_rules! faults_table {
-    ($($(#[$about:meta])* $kind:ident in $module:ident;)*) => {
+    ($($kind:ident in $module:ident;)*) => {
         /// The table `[faults]` of an experiment: one table a kind, or several as `[[faults.pause]]`.
         #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct FaultsTable {
             $(
-                $(#[$about])*
+                #[doc = concat!("See [`kind::", stringify!($module), "`].")]
                 #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
                 pub $module: OneOrMany<kind::$module::Table>,
             )*
@@ -63,28 +33,34 @@ macro_rules! faults_table {
             /// Kinds in the order of their list; within a kind in the order written.
             fn try_from(table: FaultsTable) -> Result<Plan, PlanError> {
                 let mut faults = Vec::new();
-                $(faults.extend(table.$module.0.into_iter().map(|one| one.into_spec(FaultKind::$kind)));)*
+                $(
+                    for one in table.$module.0 {
+                        let (asked, target, times) = one.taken_apart();
+                        faults.push(FaultSpec::written(asked.into(), target, times));
+                    }
+                )*
                 let plan = Plan { faults };
                 plan.check()?;
                 Ok(plan)
-            }
-        }
-
-        impl From<Plan> for FaultsTable {
-            fn from(plan: Plan) -> FaultsTable {
-                let mut table = FaultsTable::default();
-                for spec in plan.faults {
-                    match spec.kind {
-                        $(FaultKind::$kind => table.$module.0.push(SpecTable::of(spec)),)*
-                    }
-                }
-                table
             }
         }
     };
 }
 
 kind::each_kind!(faults_table);
+
+impl FaultSpec {
+    /// As a table has it; without a target it has its parameters' or its kind's default.
+    fn written(
+        asked: Asked,
+        target: Option<Target>,
+        [every, lasts]: [Option<DurationRange>; 2],
+    ) -> FaultSpec {
+        let target = target.or_else(|| asked.target());
+        let target = target.unwrap_or_else(|| asked.kind().info().default_target.clone());
+        FaultSpec { target, every, lasts, asked }
+    }
+}
 
 /// A table or a list of them. Read by hand, because an untagged enum would lose the place of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,15 +123,13 @@ mod tests {
 
     #[test]
     fn reads_and_writes_tables() {
-        let plan = read(
-            "[pause]\ntarget = \"holder\"\nevery = \"6s\"\nlasts = \"2s..3s\"\n\
+        let text = "[pause]\ntarget = \"holder\"\nevery = \"6s\"\nlasts = \"2s..3s\"\n\
              [[clock]]\nby = \"±3s\"\n[[clock]]\ntarget = \"c1\"\n\
-             [partition]\ngroups = [[\"s1\"], [\"s2\"]]\ndirection = \"in\"\n",
-        )
-        .unwrap();
+             [partition]\ngroups = [[\"s1\"], [\"s2\"]]\ndirection = \"in\"\n";
+        let plan = read(text).unwrap();
         assert_eq!(plan.to_string(), "pause:holder,partition:groups,clock:server,clock:c1");
         assert_eq!(plan.faults[0].lasts, Some(DurationRange { from_ms: 2000, to_ms: 3000 }));
-        let written = toml::to_string(&FaultsTable::from(plan.clone())).unwrap();
+        let written = toml::to_string(&toml::from_str::<FaultsTable>(text).unwrap()).unwrap();
         assert_eq!(read(&written), Ok(plan), "{written}");
     }
 

@@ -47,7 +47,7 @@ impl fmt::Display for Plan {
 
 impl fmt::Display for FaultSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.kind, self.target)
+        write!(f, "{}:{}", self.kind(), self.target)
     }
 }
 

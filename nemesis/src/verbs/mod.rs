@@ -1,20 +1,21 @@
 //! What a world can do to a node. What a fault means is put together from these verbs, once for all worlds, in
 //! the files of [`crate::kind`].
 
-mod shaped;
+mod cut;
+mod shape;
 mod shown;
 
 use async_trait::async_trait;
 use serde::Serialize;
 
 pub use self::{
-    shaped::{Held, HeldWays, RoundTrip, Shaping, Unshaped},
+    cut::{Cut, Direction},
+    shape::{Delay, Held, HeldWays, RoundTrip, Shaping, Unshaped},
     shown::{
         ClockSet, Cutting, Dead, Dropped, Going, Gone, Killed, Mended, NextHasIt, Paused, RanAlready, Reach,
         Resumed, Shown, Sigkill, Started, Stopped,
     },
 };
-use crate::{partition::Cut, shape::Delay};
 
 /// The verbs of a world's nodes.
 ///

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use crate::kind::partition::Direction;
+use super::cut::Direction;
 
 /// What shows that a verb was done.
 pub trait Shown: Serialize {

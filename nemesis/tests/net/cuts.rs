@@ -7,8 +7,8 @@ use std::{
 };
 
 use nemesis::{
-    kind::partition::Direction,
     net::{self, NetError},
+    verbs::Direction,
 };
 
 use crate::{NODE, OTHER, PEER, in_own_network, passes, udp};

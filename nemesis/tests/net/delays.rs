@@ -9,9 +9,8 @@ use std::{
 };
 
 use nemesis::{
-    kind::partition::Direction,
     net::{self, Shaper},
-    shape::Delay,
+    verbs::{Delay, Direction},
 };
 use nix::{
     sys::{
@@ -26,7 +25,7 @@ use crate::{NODE, OTHER, PEER, in_own_network, udp};
 const MS: Duration = Duration::from_millis(1);
 
 fn delay(by_ms: u64, jitter_ms: u64) -> Delay {
-    Delay { by_ms, jitter_ms, seed: 7 }
+    Delay { by_ms, jitter_ms }
 }
 
 /// How long one packet takes.

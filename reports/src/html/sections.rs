@@ -192,7 +192,7 @@ pub(super) fn faults(run: &RunData) -> Markup {
                                     @if let Some(ms) = start { (words::ms(ms)) }
                                     @if let Some(ms) = heal { br; small { "heal + " (words::ms(ms)) } }
                                 } }
-                                td { code title=(words::brief(&fault.evidence)) { (crate::evidence::in_words(&fault.kind, &fault.evidence)) } }
+                                td { code title=(words::brief(&fault.evidence)) { (crate::evidence::in_words(fault)) } }
                             }
                         }
                     }

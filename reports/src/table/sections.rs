@@ -149,7 +149,7 @@ fn fault_row(fault: &FaultRecord, layout: &Layout) -> Vec<String> {
         fault.end_ns.map_or("–".to_owned(), seconds),
         if fault.result == "installed" { result } else { layout.warn(&result) },
         if fault.healed { "yes".to_owned() } else { layout.warn("no") },
-        plain::line(&crate::evidence::in_words(&fault.kind, &fault.evidence)),
+        plain::line(&crate::evidence::in_words(fault)),
     ]
 }
 

@@ -2,7 +2,6 @@
 
 use history::node::{self, Role};
 use nemesis::{
-    kind::{FaultKind, partition::From},
     plan::{FaultsTable, Plan, PlanError},
     schedule::Schedule,
     target::Target,
@@ -19,11 +18,9 @@ use crate::{
 /// The faults asked for.
 pub fn plan(file: &ExperimentFile, flags: &Flags, system: &System, place: &Place<'_>) -> Result<Plan> {
     let mut plan = asked(file, flags, place)?;
-    // Where servers never talk to each other, a cut between them meets no packet.
-    let cuts = plan.faults.iter_mut().filter(|spec| spec.kind == FaultKind::Partition);
-    cuts.filter(|spec| are_strangers(system) && spec.target.is_servers()).for_each(|spec| {
-        spec.from.get_or_insert(From::All);
-    });
+    if are_strangers(system) {
+        plan.faults.iter_mut().for_each(|spec| spec.asked.among_strangers(&spec.target));
+    }
     Ok(plan)
 }
 

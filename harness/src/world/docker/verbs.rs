@@ -3,13 +3,9 @@
 use std::net::Ipv4Addr;
 
 use async_trait::async_trait;
-use nemesis::{
-    partition::Cut,
-    shape::Delay,
-    verbs::{
-        Answer, ClockSet, Cutting, Done, Killed, Mended, NotDone, Paused, RanAlready, Resumed, Shaping,
-        Started, Unshaped, Verbs,
-    },
+use nemesis::verbs::{
+    Answer, ClockSet, Cut, Cutting, Delay, Done, Killed, Mended, NotDone, Paused, RanAlready, Resumed,
+    Shaping, Started, Unshaped, Verbs,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;

@@ -1,10 +1,6 @@
 //! Delays of simulated nodes, with the evidence that containers would leave.
 
-use nemesis::{
-    kind::partition::Direction,
-    shape::Delay,
-    verbs::{Held, HeldWays, RoundTrip, Unshaped},
-};
+use nemesis::verbs::{Delay, Direction, Held, HeldWays, RoundTrip, Unshaped};
 use simulation::{
     Node,
     net::{DelayId, Hold},
@@ -29,10 +25,10 @@ pub(super) struct Delayed {
 
 impl Delayed {
     /// Holds packets from now on; the direction is as `node` sees it.
-    pub(super) fn begin(node: &Node, peer: &Node, direction: Direction, delay: Delay) -> Delayed {
+    pub(super) fn begin(rules: u32, node: &Node, peer: &Node, direction: Direction, delay: Delay) -> Delayed {
         let before_us = round_trip(node, peer);
         let (least_ns, most_ns) = delay.bounds_ns();
-        let begin = |from: &Node, to: &Node| from.delay(to.id(), Hold { least_ns, most_ns }, delay.seed);
+        let begin = |from: &Node, to: &Node| from.delay(to.id(), Hold { least_ns, most_ns }, rules.into());
         let inbound = (direction != Direction::Out).then(|| begin(peer, node));
         let outbound = (direction != Direction::In).then(|| begin(node, peer));
         let round_trip = RoundTrip { before_us, during_us: round_trip(node, peer), after_us: None };
@@ -81,9 +77,9 @@ mod tests {
     fn round_trips_are_as_long_as_the_ways_that_are_held() {
         let sim = Sim::new(1);
         let [node, peer] = ["s1", "s2"].map(|name| sim.node(name));
-        let delay = Delay { by_ms: 100, jitter_ms: 10, seed: 5 };
+        let delay = Delay { by_ms: 100, jitter_ms: 10 };
         for (direction, ways) in [(Direction::In, 1), (Direction::Out, 1), (Direction::Both, 2)] {
-            let unshaped = end(vec![Delayed::begin(&node, &peer, direction, delay)]);
+            let unshaped = end(vec![Delayed::begin(5, &node, &peer, direction, delay)]);
             let RoundTrip { before_us, during_us, after_us } = unshaped.round_trip["s2"];
             let longest = 110_000 * ways + 1000;
             assert!(during_us.is_some_and(|us| (90_000 * ways..longest).contains(&us)), "{during_us:?}");
@@ -93,7 +89,7 @@ mod tests {
             assert_eq!(shown.outbound.is_some(), direction != Direction::In);
         }
         node.cut(peer.id());
-        let unshaped = end(vec![Delayed::begin(&node, &peer, Direction::In, delay)]);
+        let unshaped = end(vec![Delayed::begin(5, &node, &peer, Direction::In, delay)]);
         assert_eq!(unshaped.round_trip["s2"], RoundTrip::default(), "nothing comes back");
     }
 }

@@ -3,14 +3,9 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use async_trait::async_trait;
-use nemesis::{
-    kind::partition::Direction,
-    partition::Cut,
-    shape::Delay,
-    verbs::{
-        Answer, ClockSet, Cutting, Dead, Done, Dropped, Going, Killed, Mended, NotDone, Paused, RanAlready,
-        Reach, Resumed, Shaping, Sigkill, Started, Stopped, Unshaped, Verbs,
-    },
+use nemesis::verbs::{
+    Answer, ClockSet, Cut, Cutting, Dead, Delay, Direction, Done, Dropped, Going, Killed, Mended, NotDone,
+    Paused, RanAlready, Reach, Resumed, Shaping, Sigkill, Started, Stopped, Unshaped, Verbs,
 };
 use simulation::Node;
 use workloads::env::EnvApi;
@@ -124,7 +119,7 @@ impl Verbs for SimWorld {
         if !in_force {
             let node = self.known(&of.node)?;
             let peers = of.peers.iter().map(|peer| self.known(peer)).collect::<Result<Vec<Node>, _>>()?;
-            let begin = |peer| Delayed::begin(&node, peer, of.direction, delay);
+            let begin = |peer| Delayed::begin(rules, &node, peer, of.direction, delay);
             let delayed = Shape::InForce(peers.iter().map(begin).collect());
             self.inner.borrow_mut().shapes.insert(key, delayed);
         }
@@ -264,7 +259,7 @@ mod tests {
         let ended = sim.block_on(async move {
             let of = Cut { node: "s1".into(), peers: vec!["s2".into()], direction: Direction::Out };
             for _ in 0..2 {
-                let delay = Delay { by_ms: 50, jitter_ms: 0, seed: 1 };
+                let delay = Delay { by_ms: 50, jitter_ms: 0 };
                 assert_eq!(world.shape(7, &of, delay).await.expect("it is delayed").shown.by_ms, 50);
             }
             node.send_to(peer.id(), 1, ());

@@ -10,13 +10,9 @@ use std::{
 
 use async_trait::async_trait;
 
-use crate::{
-    partition::Cut,
-    shape::Delay,
-    verbs::{
-        Answer, ClockSet, Cutting, Dead, Done, Going, Killed, Mended, Paused, RanAlready, Reach, Resumed,
-        Shaping, Sigkill, Started, Stopped, Unshaped, Verbs,
-    },
+use crate::verbs::{
+    Answer, ClockSet, Cut, Cutting, Dead, Delay, Done, Going, Killed, Mended, Paused, RanAlready, Reach,
+    Resumed, Shaping, Sigkill, Started, Stopped, Unshaped, Verbs,
 };
 
 /// All nodes: each runs its first process at the beginning. Time is the number of verbs done.

@@ -111,6 +111,12 @@ impl Recording {
             result: result.into(),
             healed: true,
             evidence,
+            phrase: if kind == "pause" {
+                format!("{} was paused", targets.join(", "))
+            } else {
+                String::new()
+            },
+            shown: BTreeMap::new(),
         });
         id
     }

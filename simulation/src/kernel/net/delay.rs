@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::{
     kernel::node::{Node, NodeId},
-    rng::Rng,
+    rng::{Rng, mix},
 };
 
 /// How long each packet is held, in nanoseconds: evenly from the least to the most. Packets of a link keep their order,
@@ -88,10 +88,12 @@ impl Delay {
 }
 
 impl Node {
-    /// Holds each packet that sets out from here to `to` from now on, beside what other delays do.
-    pub fn delay(&self, to: NodeId, hold: Hold, seed: u64) -> DelayId {
-        let rng = Rng::new(seed, 2 << 32 | u64::from(self.id().0) << 16 | u64::from(to.0));
-        self.core.net.borrow_mut().link(self.id(), to).delays.begin(hold, rng)
+    /// Holds each packet that sets out from here to `to` from now on, beside what other delays do. Times are drawn from
+    /// the simulation's seed and `salt`.
+    pub fn delay(&self, to: NodeId, hold: Hold, salt: u64) -> DelayId {
+        let mut net = self.core.net.borrow_mut();
+        let rng = Rng::new(net.seed ^ mix(salt), 2 << 32 | u64::from(self.id().0) << 16 | u64::from(to.0));
+        net.link(self.id(), to).delays.begin(hold, rng)
     }
 
     /// Holds no further packet, and says what was held; what is under way comes in its time. Nothing, if it was ended

@@ -1,29 +1,25 @@
 //! Schedules: the faults of one run, drawn before it starts as a pure function of plan, seed, length and TTL.
 
+mod written;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     draw::Draw,
-    duration::format_offset_ms,
-    kind::{
-        FaultKind,
-        partition::{Direction, From},
-    },
-    plan::{FAULTS_MAX, FaultSpec, Plan, PlanError, check_groups, check_jump, check_owner},
+    kind::{Fault, FaultKind},
+    life::Aim,
+    plan::{FAULTS_MAX, FaultSpec, Plan, PlanError},
+    resolve::{NoTarget, View},
     target::Target,
 };
 
 /// One fault to come.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduledFault {
     /// From 1, in order of start. May be left out of a schedule that is given.
-    #[serde(default)]
     pub id: u32,
-    /// What happens.
-    pub kind: FaultKind,
     /// To whom; made a node when it starts.
     pub target: Target,
     /// Start, in milliseconds since the faults' phase began.
@@ -32,29 +28,9 @@ pub struct ScheduledFault {
     pub lasts_ms: u64,
     /// Decides what is left to chance when it starts: which server, which half; of target `rolling` it is the number of
     /// the turn, from 0. Below 2^53, as JSON and TOML need.
-    #[serde(default)]
     pub seed: u64,
-    /// The kind's parameters.
-    #[serde(default)]
-    pub params: Params,
-}
-
-/// Parameters of one fault; those of other kinds are absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// Clock: the offset in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by_ms: Option<i64>,
-    /// Partition: which way packets are dropped; both when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub direction: Option<Direction>,
-    /// Partition of servers: from whom; all when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<From>,
-    /// Partition: the sides of target `groups`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub groups: Vec<Vec<String>>,
+    /// What happens.
+    pub fault: Fault,
 }
 
 /// The faults of a run, in order of start.
@@ -84,7 +60,7 @@ impl Schedule {
             let draw = Draw::part(seed, &format!("{spec}#{twins}"));
             faults.extend(draw_spec(spec, draw, run_ms, ttl_ms)?);
             if faults.len() > FAULTS_MAX {
-                return Err(PlanError::TooMany { kind: spec.kind, run_ms });
+                return Err(PlanError::TooMany { kind: spec.kind(), run_ms });
             }
         }
         Ok(Schedule { faults: in_order(faults) })
@@ -108,31 +84,30 @@ impl ScheduledFault {
         self.at_ms.saturating_add(self.lasts_ms)
     }
 
-    /// The nodes that it names: its target's, and those of a partition's groups.
+    /// What kind of fault it is.
+    pub fn kind(&self) -> FaultKind {
+        self.fault.kind()
+    }
+
+    /// Whom it hits now.
+    pub fn aim(&self, view: &View) -> Result<Aim, NoTarget> {
+        self.fault.aim(&self.target, view, self.seed)
+    }
+
+    /// The nodes that it names, by its target or otherwise.
     pub fn named(&self) -> impl Iterator<Item = &String> {
-        self.target.named().into_iter().chain(self.params.groups.iter().flatten())
+        self.target.named().into_iter().chain(self.fault.named())
     }
 
     fn check(&self, run_ms: u64) -> Result<(), PlanError> {
-        self.kind.check_target(&self.target)?;
-        let wrong = |reason: &str| Err(PlanError::Parameter { kind: self.kind, reason: reason.into() });
-        let Params { by_ms, direction, from, groups } = &self.params;
-        let cut = direction.is_some() || from.is_some() || !groups.is_empty();
-        check_owner(self.kind, by_ms.map(|_| "by_ms"), cut)?;
-        check_groups(self.kind, &self.target, groups)?;
-        if self.kind == FaultKind::Clock && by_ms.unwrap_or(0) == 0 {
-            return wrong("a scheduled clock fault needs `by_ms`");
+        let kind = self.kind();
+        kind.check_target(&self.target)?;
+        self.fault.check(&self.target).map_err(|unfit| unfit.of(kind))?;
+        match () {
+            () if self.lasts_ms == 0 => Err(PlanError::NoTime { kind, name: "lasts_ms" }),
+            () if self.end_ms() >= run_ms => Err(PlanError::Outlasts(kind)),
+            () => Ok(()),
         }
-        by_ms.map_or(Ok(()), |by_ms| check_jump("by_ms", by_ms))?;
-        if self.lasts_ms == 0 {
-            return wrong("`lasts_ms` must be above 0");
-        }
-        if self.end_ms() >= run_ms {
-            return wrong(
-                "it must end before the run does: make `at_ms` + `lasts_ms` less than the run's length",
-            );
-        }
-        Ok(())
     }
 }
 
@@ -143,11 +118,12 @@ fn draw_spec(
     ttl_ms: u64,
 ) -> Result<Vec<ScheduledFault>, PlanError> {
     let end_ms = run_ms - (run_ms / 20).min(500);
-    let every = spec.every.unwrap_or_else(|| spec.kind.every(&spec.target, ttl_ms));
-    let lasts = spec.lasts.unwrap_or_else(|| spec.kind.lasts(&spec.target, ttl_ms));
+    let (kind, target) = (spec.kind(), &spec.target);
+    let every = spec.every.unwrap_or_else(|| kind.every(target, ttl_ms));
+    let lasts = spec.lasts.unwrap_or_else(|| kind.lasts(target, ttl_ms));
     let first_ms = draw.between(ttl_ms / 4, ttl_ms).min(end_ms / 4);
     if spec.lasts.is_some() && first_ms + lasts.from_ms > end_ms {
-        return Err(PlanError::TooLong { kind: spec.kind, lasts_ms: lasts.from_ms, run_ms });
+        return Err(PlanError::TooLong { kind, lasts_ms: lasts.from_ms, run_ms });
     }
     let mut faults = Vec::new();
     let mut at_ms = first_ms;
@@ -160,13 +136,12 @@ fn draw_spec(
             return Ok(faults);
         }
         if faults.len() == FAULTS_MAX {
-            return Err(PlanError::TooMany { kind: spec.kind, run_ms });
+            return Err(PlanError::TooMany { kind, run_ms });
         }
-        let params = spec.kind.policy().draw(spec, faults.len(), ttl_ms, &mut draw);
-        let (kind, target) = (spec.kind, spec.target.clone());
+        let fault = spec.asked.draw(target, faults.len(), ttl_ms, &mut draw);
         // Of servers in turn there is nothing to choose: it is the number of the turn.
-        let seed = if target == Target::Rolling { faults.len() as u64 } else { draw.next() >> 11 };
-        faults.push(ScheduledFault { id: 0, kind, target, at_ms, lasts_ms, seed, params });
+        let seed = if *target == Target::Rolling { faults.len() as u64 } else { draw.next() >> 11 };
+        faults.push(ScheduledFault { id: 0, target: target.clone(), at_ms, lasts_ms, seed, fault });
         at_ms += draw.between(every.from_ms, every.to_ms).max(lasts_ms + GAP_MS);
     }
 }
@@ -185,22 +160,8 @@ impl fmt::Display for ScheduledFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = |ms: u64| format!("{}.{:03} s", ms / 1000, ms % 1000);
         let (at, lasts) = (seconds(self.at_ms), seconds(self.lasts_ms));
-        write!(f, "{:>2} {at:>10}  {:<9} {:<8} for {lasts}", self.id, self.kind, self.target.to_string())?;
-        if let Some(by_ms) = self.params.by_ms {
-            write!(f, "  by {}", format_offset_ms(by_ms))?;
-        }
-        match self.params.direction {
-            Some(Direction::In) => write!(f, "  inbound only")?,
-            Some(Direction::Out) => write!(f, "  outbound only")?,
-            Some(Direction::Both) | None => {}
-        }
-        match self.params.from {
-            Some(From::Servers) => write!(f, "  from the servers")?,
-            Some(From::Clients) => write!(f, "  from the clients")?,
-            Some(From::All) | None => {}
-        }
-        let sides: Vec<_> = self.params.groups.iter().map(|group| group.join(" ")).collect();
-        if sides.is_empty() { Ok(()) } else { write!(f, "  {}", sides.join(" | ")) }
+        write!(f, "{:>2} {at:>10}  {:<9} {:<8} for {lasts}", self.id, self.kind(), self.target.to_string())?;
+        self.fault.in_words().iter().try_for_each(|words| write!(f, "  {words}"))
     }
 }
 

@@ -1,11 +1,31 @@
-//! What is shown of packets that pass, but not as they should.
+//! Packets that pass, but not as they should: what is asked, and what is shown of it.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Shown;
-use crate::kind::partition::Direction;
+use super::{Direction, Shown};
+
+/// How long each packet is held: evenly from `by_ms - jitter_ms` to `by_ms + jitter_ms`.
+///
+/// Packets from one node to another keep their order, as on a slow link: one that would overtake the packet before it
+/// waits for that. So none is held for longer than `by_ms + jitter_ms` either way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delay {
+    /// The middle, in milliseconds.
+    pub by_ms: u64,
+    /// How far off the middle it may be, in milliseconds; no more than `by_ms` counts.
+    pub jitter_ms: u64,
+}
+
+impl Delay {
+    /// The shortest and the longest time, in nanoseconds.
+    pub fn bounds_ns(&self) -> (u64, u64) {
+        let ns = |ms: u64| ms.saturating_mul(1_000_000);
+        let jitter_ms = self.jitter_ms.min(self.by_ms);
+        (ns(self.by_ms - jitter_ms), ns(self.by_ms.saturating_add(jitter_ms)))
+    }
+}
 
 /// Of rules that hold packets: `{"rules_for":["198.18.0.5"],"direction":"out","by_ms":2000,"jitter_ms":200}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
