@@ -81,7 +81,9 @@ fn hits(fault: &str, schedule: &Schedule) -> bool {
     };
     schedule.faults.iter().any(|fault| {
         let named = fault.target.named().is_some_and(|node| may_be(node));
-        fault.kind().name() == kind && (fault.target == target || named || fault.target == Target::Groups)
+        let does = [Some(fault.kind()), fault.kind().info().akin];
+        let does_it = does.into_iter().flatten().any(|does| does.name() == kind);
+        does_it && (fault.target == target || named || fault.target == Target::Groups)
     })
 }
 

@@ -12,6 +12,7 @@ use harness::{
     experiment::{Experiment, Flags, On},
 };
 use history::verdict::Verdict;
+use nemesis::kind::FaultKind;
 use workloads::recipes::RecipeInfo;
 
 /// A recipe and a fault, as `--faults` takes it.
@@ -56,6 +57,13 @@ impl Cell {
     /// The checks that are listed.
     pub fn may_break(&self) -> BTreeSet<&'static str> {
         self.recipe.may_break().remove(&self.faults).unwrap_or_default()
+    }
+
+    /// The checks that may break because they do under faults that do no less.
+    pub fn may_break_as_well(&self) -> BTreeSet<&'static str> {
+        let Some((kind, target)) = self.faults.split_once(':') else { return BTreeSet::new() };
+        let akin = kind.parse::<FaultKind>().ok().and_then(|kind| kind.info().akin);
+        akin.and_then(|akin| self.recipe.may_break().remove(&format!("{akin}:{target}"))).unwrap_or_default()
     }
 }
 

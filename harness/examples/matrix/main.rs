@@ -101,8 +101,9 @@ fn lines(args: &Args, cell: &Cell) -> Vec<String> {
     cell.count(&mut counted, &args.time, 1..=args.seeds);
     let mut lines = vec![format!("{cell}\t{counted}")];
     if args.check {
-        let listed = cell.may_break();
-        for (check, seeds) in counted.violated.iter().filter(|(check, _)| !listed.contains(check.as_str())) {
+        let (listed, as_well) = (cell.may_break(), cell.may_break_as_well());
+        let is_told = |check: &str| listed.contains(check) || as_well.contains(check);
+        for (check, seeds) in counted.violated.iter().filter(|(check, _)| !is_told(check)) {
             lines.push(format!("{cell}\tNOT LISTED: {check}, seeds {:?}", &seeds[..seeds.len().min(10)]));
         }
         let missing = |counted: &Counted| {

@@ -2,10 +2,11 @@
 
 use std::{rc::Rc, time::Duration};
 
+use async_trait::async_trait;
 use history::node::{is_client, number};
 use nemesis::{
     evidence::FaultResult,
-    life::{Aim, Life},
+    life::{Aim, Life, Pace},
     resolve::{NoTarget, View},
     schedule::ScheduledFault,
     target::Target,
@@ -47,8 +48,20 @@ pub async fn live<W: World + 'static>(run: Rc<Run<W>>, fault: ScheduledFault, be
         "evidence": applied.evidence,
     });
     run.recorder.nemesis(at, &format!("start-{}", fault.kind()), start);
-    run.stop.or(run.env.sleep(Duration::from_millis(fault.lasts_ms))).await;
+    let lasts = Duration::from_millis(fault.lasts_ms);
+    life.last(&*run.world, &run.overlaps, &*run, lasts).await;
     heal(&run, &fault, &mut life).await;
+}
+
+#[async_trait(?Send)]
+impl<W: World + 'static> Pace for Run<W> {
+    fn now(&self) -> u64 {
+        self.env.now()
+    }
+
+    async fn wait(&self, length: Duration) -> bool {
+        self.stop.or(self.env.sleep(length)).await.is_some()
+    }
 }
 
 async fn heal<W: World + 'static>(run: &Rc<Run<W>>, fault: &ScheduledFault, life: &mut Life<'_>) {

@@ -29,6 +29,7 @@ pub static INFO: KindInfo = KindInfo {
     about: "The wall clock jumps by an offset (`by`), and back at the end. By default among a server's jumps there \
             is one forward by the TTL or more.",
     phrase: ["the clock of {} was wrong", "the clocks of {} were wrong"],
+    akin: None,
     shown,
     default_target: Target::Server,
     targets: &[

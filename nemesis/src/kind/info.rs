@@ -20,6 +20,8 @@ pub struct KindInfo {
     pub about: &'static str,
     /// What was the matter with one node, and with several; `{}` is who.
     pub phrase: [&'static str; 2],
+    /// The kind whose faults do no less: what a recipe never promised under those it does not promise under these.
+    pub akin: Option<FaultKind>,
     /// What a node showed, in a few words.
     pub shown: fn(&Map<String, Value>) -> Option<String>,
     /// The target when a plan names none.

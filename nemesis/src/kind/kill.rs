@@ -31,6 +31,7 @@ pub static INFO: KindInfo = KindInfo {
     colour: "#e5534b",
     about: "The process dies (SIGKILL) and is started again at the end. A killed client has crashed.",
     phrase: ["{} was killed", "{} were killed"],
+    akin: None,
     shown,
     default_target: Target::Server,
     targets: &[

@@ -31,6 +31,7 @@ pub static INFO: KindInfo = KindInfo {
     about: "Packets are dropped: a server, the leader, a minority or majority from the others; a client from the \
             service (never from the resource); two halves; or groups by name. One-way with `direction`.",
     phrase: ["{} was cut off", "{} were cut off"],
+    akin: None,
     shown,
     default_target: Target::Server,
     targets: &[

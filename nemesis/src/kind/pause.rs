@@ -27,6 +27,7 @@ pub static INFO: KindInfo = KindInfo {
     colour: "#8f7ee7",
     about: "The process stands still (SIGSTOP) and goes on later. By default it outlasts the TTL.",
     phrase: ["{} was paused", "{} were paused"],
+    akin: None,
     shown,
     default_target: Target::Holder,
     targets: &[

@@ -5,12 +5,14 @@ mod on;
 mod overlaps;
 mod policy;
 mod report;
+mod span;
 #[cfg(test)]
 mod tests;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     future::Future,
+    time::Duration,
 };
 
 use futures_util::future::join_all;
@@ -20,8 +22,9 @@ use self::report::{Outcomes, Sum};
 pub use self::{
     on::{Ended, On},
     overlaps::Overlaps,
-    policy::{Aim, Policy, Shows},
+    policy::{Aim, Lasting, Policy, Shows},
     report::{Applied, Healed, Report, reported},
+    span::{Pace, Span},
 };
 use crate::{
     evidence::{Evidence, FaultResult},
@@ -37,6 +40,8 @@ pub struct Life<'f> {
     pub restart_as: BTreeMap<String, u32>,
     began: FaultResult,
     touched: BTreeSet<String>,
+    /// What came of it while it lasted.
+    lasted: Sum,
     healed: BTreeMap<String, Done<Report>>,
 }
 
@@ -56,6 +61,7 @@ impl<'f> Life<'f> {
             restart_as: BTreeMap::new(),
             began: FaultResult::Failed,
             touched: BTreeSet::new(),
+            lasted: Sum::default(),
             healed: BTreeMap::new(),
         };
         let outcomes = on_each(verbs, &life.aim.targets, |node| {
@@ -72,6 +78,20 @@ impl<'f> Life<'f> {
     /// The nodes that it hits.
     pub fn targets(&self) -> &[String] {
         &self.aim.targets
+    }
+
+    /// Lets the fault last so long, or until its world waits for nothing any more.
+    pub async fn last(&mut self, verbs: &dyn Verbs, overlaps: &Overlaps, pace: &dyn Pace, length: Duration) {
+        let span = Span::begin(pace, length);
+        if let Some(lasting) = self.policy.lasting() {
+            let on_each = self.aim.targets.iter().map(|node| {
+                let (on, span) = (self.on(verbs, overlaps, node), &span);
+                async move { (node.clone(), lasting.last(&on, span).await) }
+            });
+            let outcomes = join_all(on_each).await;
+            self.lasted = Sum::of(outcomes);
+        }
+        span.rest().await;
     }
 
     /// Takes the fault off its nodes. Called again, it does what is left to do, and shows what all calls did.
@@ -101,6 +121,7 @@ impl<'f> Life<'f> {
             // Beside what the start showed, not in its place.
             sum.evidence.values_mut().for_each(|shown| *shown = json!({ "after": shown.take() }));
         }
+        self.lasted.add_to(&mut sum.evidence);
         Healed { at: sum.at, result, evidence: sum.evidence, healed }
     }
 
@@ -109,6 +130,8 @@ impl<'f> Life<'f> {
         match (self.began, self.policy.shows()) {
             (FaultResult::Failed, _) => FaultResult::Failed,
             _ if !healed => FaultResult::Failed,
+            // Where it did nothing while it lasted, that touched nobody.
+            _ if self.lasted.result() != FaultResult::NoEffect => self.lasted.result(),
             (began, Shows::Start) => began,
             (FaultResult::Installed, Shows::Either) => FaultResult::Installed,
             (_, Shows::End | Shows::Either) => after,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 
-use super::{Ended, On, Report};
+use super::{Ended, On, Report, Span};
 use crate::{
     links::Side,
     resolve::{NoTarget, View, resolve},
@@ -42,6 +42,14 @@ pub enum Shows {
     Either,
 }
 
+/// What a fault does to a node while it lasts.
+#[async_trait(?Send)]
+pub trait Lasting: Sync {
+    /// Until the span's end, or until a verb is not done. What it shows is told beside what start and heal do. It leaves
+    /// the node as the heal may find it: the heal comes next, in whatever state this ended.
+    async fn last(&self, on: &On<'_>, span: &Span<'_>) -> Answer<Report>;
+}
+
 /// A fault, in verbs.
 ///
 /// A heal is given again until it is done, and only on the nodes where it was not.
@@ -57,6 +65,11 @@ pub trait Policy: Sync {
 
     /// Applies it to one node.
     async fn apply(&self, on: &On<'_>) -> Answer<Report>;
+
+    /// What it does while it lasts, where applying it was not all.
+    fn lasting(&self) -> Option<&dyn Lasting> {
+        None
+    }
 
     /// Takes it off one node, unless that is left to another fault.
     async fn heal(&self, on: &On<'_>) -> Ended<Report>;

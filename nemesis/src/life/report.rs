@@ -92,6 +92,16 @@ impl Sum {
         sum
     }
 
+    /// Tells of each node also what this shows.
+    pub fn add_to(&self, evidence: &mut Evidence) {
+        for (node, shown) in &self.evidence {
+            let told = evidence.entry(node).or_insert_with(|| json!({}));
+            if let (Some(told), Some(shown)) = (told.as_object_mut(), shown.as_object()) {
+                told.extend(shown.clone());
+            }
+        }
+    }
+
     /// Failed if it failed anywhere; without effect if it touched nothing anywhere.
     pub fn result(&self) -> FaultResult {
         match (self.has_failed, self.touched.is_empty()) {

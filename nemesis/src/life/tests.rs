@@ -2,17 +2,18 @@
 
 mod nodes;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
+use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use self::nodes::{Told, now};
+use self::nodes::{Hours, Told, now};
 use super::*;
 use crate::{
     kind::{Fault, clock::Clock, kill::Kill, partition::Partition, pause::Pause},
     resolve::View,
     target::Target,
-    verbs::Direction,
+    verbs::{Answer, Direction, Shown},
 };
 
 static PAUSE: Fault = Fault::Pause(Pause {});
@@ -228,4 +229,119 @@ fn a_fault_is_as_late_as_the_last_of_its_verbs() {
     let (mut pause, applied) = scene.begin(&PAUSE, Target::All);
     assert_eq!(applied.at, Some(3));
     assert_eq!(scene.heal(&mut pause).at, Some(6));
+}
+
+/// Pauses and goes on while it lasts, a millisecond each.
+struct Blink;
+
+#[async_trait(?Send)]
+impl Policy for Blink {
+    fn shows(&self) -> Shows {
+        Shows::Start
+    }
+
+    async fn apply(&self, on: &On<'_>) -> Answer<Report> {
+        reported(on.pause().await)
+    }
+
+    fn lasting(&self) -> Option<&dyn Lasting> {
+        Some(self)
+    }
+
+    async fn heal(&self, on: &On<'_>) -> Ended<Report> {
+        on.resume().await.reported()
+    }
+}
+
+#[async_trait(?Send)]
+impl Lasting for Blink {
+    async fn last(&self, on: &On<'_>, span: &Span<'_>) -> Answer<Report> {
+        let mut blinks = 0;
+        while span.wait(MS).await {
+            on.resume().await;
+            blinks += 1;
+            if !span.wait(MS).await {
+                break;
+            }
+            on.pause().await?;
+        }
+        Ok(Done { at: 0, shown: Blinked { blinks }.into() })
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Blinked {
+    blinks: u32,
+}
+
+impl Shown for Blinked {
+    fn touched(&self) -> bool {
+        self.blinks > 0
+    }
+}
+
+const MS: Duration = Duration::from_millis(1);
+
+fn blink(scene: &Scene) -> Life<'static> {
+    let aim = Aim { targets: vec!["s1".into()], ..Aim::default() };
+    scene.faults.set(scene.faults.get() + 1);
+    now(Life::begin(scene.faults.get(), &Blink, aim, &scene.told, &scene.overlaps)).0
+}
+
+#[test]
+fn a_fault_acts_while_it_lasts_and_shows_it_beside_its_heal() {
+    let scene = Scene::default();
+    let mut life = blink(&scene);
+    now(life.last(&scene.told, &scene.overlaps, &Hours::default(), 5 * MS));
+    let healed = scene.heal(&mut life);
+    let evidence = json!({ "blinks": 2, "after": { "state": "S", "pids": [1] } });
+    assert_eq!((healed.result, &healed.evidence["s1"]), (FaultResult::Installed, &evidence));
+    assert_eq!(scene.done(), ["pause s1", "resume s1", "pause s1", "resume s1", "pause s1", "resume s1"]);
+}
+
+#[test]
+fn a_fault_ends_when_nothing_is_waited_for_any_more() {
+    let scene = Scene::default();
+    let mut life = blink(&scene);
+    let hours = Hours { over_ms: Some(2), ..Hours::default() };
+    now(life.last(&scene.told, &scene.overlaps, &hours, 1000 * MS));
+    assert!(hours.now() < 4_000_000 && scene.heal(&mut life).healed);
+    assert_eq!(scene.done().last().map(String::as_str), Some("resume s1"));
+}
+
+#[test]
+fn a_verb_that_fails_while_a_fault_lasts_makes_it_failed() {
+    let scene = Scene::default();
+    let mut life = blink(&scene);
+    scene.told.failing.borrow_mut().push("pause s1");
+    let hours = Hours::default();
+    now(life.last(&scene.told, &scene.overlaps, &hours, 9 * MS));
+    assert_eq!(hours.now(), 9_000_000, "it lasts to its end all the same");
+    let healed = scene.heal(&mut life);
+    assert_eq!((healed.healed, healed.result), (true, FaultResult::Failed));
+    assert_eq!(healed.evidence["s1"]["error"], "it fails");
+}
+
+#[test]
+fn what_stands_still_by_several_faults_goes_on_with_the_last_of_them() {
+    let scene = Scene::default();
+    let pause = RefCell::new(None);
+    let (mut life, hours) = (blink(&scene), Hours::default());
+    // While it goes on by itself, and while it stands still by itself.
+    hours.at(2, || *pause.borrow_mut() = Some(scene.on(&PAUSE, "s1").0));
+    hours.at(3, || {
+        let healed = scene.heal(pause.borrow_mut().as_mut().expect("it is paused"));
+        assert_eq!(after(&healed, "s1"), json!({ "left_to": [1] }));
+    });
+    hours.at(4, || *pause.borrow_mut() = Some(scene.on(&PAUSE, "s1").0));
+    hours.at(7, || drop(scene.heal(pause.borrow_mut().as_mut().expect("it is paused"))));
+    now(life.last(&scene.told, &scene.overlaps, &hours, 8 * MS));
+    let verbs = [
+        ["pause s1", "resume s1"].as_slice(),
+        // The other's, and its own over it, which the other's heal leaves alone.
+        &["pause s1", "pause s1", "resume s1"],
+        // The other's again, and its own twice: to go on between them was the other's to say.
+        &["pause s1", "pause s1", "pause s1", "resume s1"],
+    ];
+    assert_eq!(scene.done(), verbs.concat());
 }

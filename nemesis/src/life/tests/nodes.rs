@@ -6,10 +6,12 @@ use std::{
     future::Future,
     pin::pin,
     task::{Context, Poll, Waker},
+    time::Duration,
 };
 
 use async_trait::async_trait;
 
+use crate::life::Pace;
 use crate::verbs::{
     Answer, ClockSet, Cut, Cutting, Dead, Delay, Done, Going, Killed, Mended, Paused, RanAlready, Reach,
     Resumed, Shaping, Sigkill, Started, Stopped, Unshaped, Verbs,
@@ -128,5 +130,40 @@ pub fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
         Poll::Pending => panic!("it waits"),
+    }
+}
+
+/// Time that passes at once, with what happens in it.
+#[derive(Default)]
+pub struct Hours<'a> {
+    pub now_ms: Cell<u64>,
+    /// From then on nobody waits for anything.
+    pub over_ms: Option<u64>,
+    pub then: RefCell<Vec<(u64, Happens<'a>)>>,
+}
+
+type Happens<'a> = Box<dyn FnOnce() + 'a>;
+
+impl<'a> Hours<'a> {
+    /// Something is to happen so many milliseconds after the beginning.
+    pub fn at(&self, ms: u64, happens: impl FnOnce() + 'a) {
+        self.then.borrow_mut().push((ms, Box::new(happens)));
+    }
+}
+
+#[async_trait(?Send)]
+impl Pace for Hours<'_> {
+    fn now(&self) -> u64 {
+        self.now_ms.get() * 1_000_000
+    }
+
+    async fn wait(&self, length: Duration) -> bool {
+        let end = self.now_ms.get() + length.as_millis() as u64;
+        let over = self.over_ms.filter(|over| *over < end);
+        self.now_ms.set(over.unwrap_or(end).max(self.now_ms.get()));
+        let due =
+            self.then.borrow_mut().extract_if(.., |(at, _)| *at <= self.now_ms.get()).collect::<Vec<_>>();
+        due.into_iter().for_each(|(_, happens)| happens());
+        over.is_none()
     }
 }
