@@ -121,6 +121,8 @@ pub enum Command {
         /// Names the rules.
         fault: u32,
     },
+    /// Tries what `Shape` takes, on no packet. An error says what the kernel lacks.
+    CanShape,
     /// Moves the wall clock of the node's processes, and of those started later, by this much from the truth.
     Clock {
         /// Nanoseconds; 0 is back to the truth.

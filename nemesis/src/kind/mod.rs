@@ -2,6 +2,7 @@
 //! one file each.
 
 pub mod clock;
+pub mod delay;
 mod info;
 pub mod kill;
 mod name;
@@ -35,6 +36,7 @@ macro_rules! each_kind {
             Kill in kill;
             Partition in partition;
             Clock in clock;
+            Delay in delay;
         }
     };
 }

@@ -75,6 +75,17 @@ impl Shaper {
         Ok(Shaper { table, peers: peers.to_vec(), direction, state })
     }
 
+    /// Does all that holding packets takes, without holding one.
+    pub fn try_out() -> Result<(), NetError> {
+        let table = "fencepost-shape-trial";
+        // Neither a fault nor a node has these.
+        let (number, nobody) = (u16::MAX, Ipv4Addr::UNSPECIFIED);
+        let _queue = Queue::open(number)?;
+        add_rules(table, &[nobody], Direction::Both, number)?;
+        remove(nft::remove(table))?;
+        verify_gone(table)
+    }
+
     /// Whether it has not been ended.
     pub fn holds(&self) -> bool {
         matches!(self.state, State::Holds(_))

@@ -41,6 +41,8 @@ pub trait Verbs {
     /// Removes such rules from a node, and lets go at once what they hold. Given again, it shows what it showed the first
     /// time.
     async fn unshape(&self, rules: u32, node: &str) -> Answer<Unshaped>;
+    /// Fails, with the reason, where packets cannot be held.
+    async fn can_shape(&self) -> Result<(), NotDone>;
     /// Sets the wall clock of the node's processes, and of those that are started later, so many nanoseconds off the
     /// truth.
     async fn set_clock(&self, node: &str, offset_ns: i64) -> Answer<ClockSet>;

@@ -82,6 +82,12 @@ impl Verbs for DockerWorld {
         self.ask(node, Command::Unshape { fault: rules }).await
     }
 
+    /// All nodes have the same kernel.
+    async fn can_shape(&self) -> Result<(), NotDone> {
+        self.node("resource")?.call(Command::CanShape).await?;
+        Ok(())
+    }
+
     async fn set_clock(&self, node: &str, offset_ns: i64) -> Answer<ClockSet> {
         self.ask(node, Command::Clock { offset_ns }).await
     }

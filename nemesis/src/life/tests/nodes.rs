@@ -13,8 +13,8 @@ use async_trait::async_trait;
 
 use crate::life::Pace;
 use crate::verbs::{
-    Answer, ClockSet, Cut, Cutting, Dead, Delay, Done, Going, Killed, Mended, Paused, RanAlready, Reach,
-    Resumed, Shaping, Sigkill, Started, Stopped, Unshaped, Verbs,
+    Answer, ClockSet, Cut, Cutting, Dead, Delay, Done, Going, Killed, Mended, NotDone, Paused, RanAlready,
+    Reach, Resumed, Shaping, Sigkill, Started, Stopped, Unshaped, Verbs,
 };
 
 /// All nodes: each runs its first process at the beginning. Time is the number of verbs done.
@@ -109,6 +109,10 @@ impl Verbs for Told {
     async fn unshape(&self, rules: u32, node: &str) -> Answer<Unshaped> {
         let unshaped = Unshaped { packets: self.packets.get(), ..Unshaped::default() };
         self.act(node, format!("unshape {node} {rules}"), |_| unshaped)
+    }
+
+    async fn can_shape(&self) -> Result<(), NotDone> {
+        Ok(())
     }
 
     async fn set_clock(&self, node: &str, offset_ns: i64) -> Answer<ClockSet> {
