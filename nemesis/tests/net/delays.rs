@@ -23,6 +23,8 @@ use nix::{
 use crate::{NODE, OTHER, PEER, in_own_network, udp};
 
 const MS: Duration = Duration::from_millis(1);
+/// What a packet that nobody holds takes at most, on a machine with much to do.
+const FREE: Duration = Duration::from_millis(200);
 
 fn delay(by_ms: u64, jitter_ms: u64) -> Delay {
     Delay { by_ms, jitter_ms }
@@ -46,19 +48,19 @@ fn queues() -> String {
 fn packets_are_held_one_way_counted_and_let_go() {
     in_own_network(|| {
         let (node, peer, other) = (udp(NODE), udp(PEER), udp(OTHER));
-        assert!(takes(&node, &peer) < 50 * MS);
-        let mut shaper = Shaper::start(1, &[PEER], Direction::Out, delay(100, 0)).unwrap();
+        assert!(takes(&node, &peer) < FREE);
+        let mut shaper = Shaper::start(1, &[PEER], Direction::Out, delay(300, 0)).unwrap();
         let held = takes(&node, &peer);
-        assert!((100 * MS..150 * MS).contains(&held), "{held:?}");
-        assert!(takes(&peer, &node) < 50 * MS, "the other way is free");
-        assert!(takes(&node, &other) < 50 * MS, "so are others");
+        assert!((300 * MS..500 * MS).contains(&held), "{held:?}");
+        assert!(takes(&peer, &node) < FREE, "the other way is free");
+        assert!(takes(&node, &other) < FREE, "so are others");
 
         let shown = shaper.end().unwrap();
         let ways = shown.held[&PEER.to_string()];
         let out = ways.outbound.unwrap();
         assert_eq!((shown.packets, shown.lost, out.packets, ways.inbound), (1, 0, 1, None));
-        assert!((100_000..150_000).contains(&out.greatest_us) && out.mean_us == out.greatest_us, "{out:?}");
-        assert!(takes(&node, &peer) < 50 * MS);
+        assert!((300_000..500_000).contains(&out.greatest_us) && out.mean_us == out.greatest_us, "{out:?}");
+        assert!(takes(&node, &peer) < FREE);
         assert_eq!(queues(), "");
         assert_eq!(shaper.end().unwrap(), shown, "ended again, it says the same");
     });
@@ -67,13 +69,13 @@ fn packets_are_held_one_way_counted_and_let_go() {
 #[test]
 fn round_trips_are_measured_before_meanwhile_and_after_and_count_for_nothing() {
     in_own_network(|| {
-        let mut shaper = Shaper::start(1, &[PEER], Direction::Both, delay(100, 0)).unwrap();
-        thread::sleep(300 * MS);
+        let mut shaper = Shaper::start(1, &[PEER], Direction::Both, delay(300, 0)).unwrap();
+        thread::sleep(900 * MS);
         let shown = shaper.end().unwrap();
         let round_trip = shown.round_trip[&PEER.to_string()];
-        assert!(round_trip.before_us.unwrap() < 50_000, "{round_trip:?}");
-        assert!((200_000..280_000).contains(&round_trip.during_us.unwrap()), "{round_trip:?}");
-        assert!(round_trip.after_us.unwrap() < 50_000, "{round_trip:?}");
+        assert!(round_trip.before_us.unwrap() < 200_000, "{round_trip:?}");
+        assert!((600_000..900_000).contains(&round_trip.during_us.unwrap()), "{round_trip:?}");
+        assert!(round_trip.after_us.unwrap() < 200_000, "{round_trip:?}");
         assert_eq!((shown.packets, shown.lost), (0, 0), "what was measured is not what was hit");
     });
 }
@@ -114,8 +116,8 @@ fn jitter_stays_within_its_bounds_and_keeps_the_order() {
         assert!(came.is_sorted(), "{came:?}");
         let held = shaper.end().unwrap().held[&PEER.to_string()].inbound.unwrap();
         assert_eq!(held.packets, 150);
-        assert!((100_000..230_000).contains(&held.greatest_us), "{held:?}");
-        assert!((60_000..180_000).contains(&held.mean_us), "{held:?}");
+        assert!((100_000..380_000).contains(&held.greatest_us), "{held:?}");
+        assert!((60_000..300_000).contains(&held.mean_us), "{held:?}");
     });
 }
 
@@ -123,16 +125,16 @@ fn jitter_stays_within_its_bounds_and_keeps_the_order() {
 fn delays_of_one_node_add_up_and_meet_cuts_at_their_end() {
     in_own_network(|| {
         let (node, peer) = (udp(NODE), udp(PEER));
-        let mut first = Shaper::start(1, &[PEER], Direction::Out, delay(100, 0)).unwrap();
-        let mut second = Shaper::start(2, &[PEER], Direction::Out, delay(50, 0)).unwrap();
+        let mut first = Shaper::start(1, &[PEER], Direction::Out, delay(300, 0)).unwrap();
+        let mut second = Shaper::start(2, &[PEER], Direction::Out, delay(200, 0)).unwrap();
         let held = takes(&node, &peer);
-        assert!((150 * MS..220 * MS).contains(&held), "{held:?}");
+        assert!((500 * MS..700 * MS).contains(&held), "{held:?}");
         node.send_to(b"x", peer.local_addr().unwrap()).unwrap();
         net::cut(3, &[PEER], Direction::Out).unwrap();
-        thread::sleep(220 * MS);
+        thread::sleep(700 * MS);
         assert_eq!(net::heal(3).unwrap()[&PEER].packets_out, 1, "held when the cut came, it is cut");
         assert_eq!((second.end().unwrap().packets, first.end().unwrap().packets), (2, 2));
-        assert!(takes(&node, &peer) < 50 * MS);
+        assert!(takes(&node, &peer) < FREE);
     });
 }
 
@@ -223,7 +225,7 @@ fn nothing_is_held_once_the_process_at_the_queue_is_killed() {
         while queues().is_empty() && Instant::now() < until {
             thread::sleep(MS);
         }
-        thread::sleep(50 * MS);
+        thread::sleep(500 * MS);
         assert!(peer.set_read_timeout(Some(100 * MS)).is_ok());
         node.send_to(b"x", peer.local_addr().unwrap()).unwrap();
         assert!(peer.recv(&mut [0; 8]).is_err(), "it is held");
@@ -231,7 +233,7 @@ fn nothing_is_held_once_the_process_at_the_queue_is_killed() {
         waitpid(child, None).unwrap();
         assert_eq!(queues(), "");
         assert!(peer.recv(&mut [0; 8]).is_err(), "what was held is lost");
-        assert!(takes(&node, &peer) < 50 * MS, "all else passes");
+        assert!(takes(&node, &peer) < FREE, "all else passes");
     });
 }
 
