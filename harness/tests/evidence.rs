@@ -8,7 +8,7 @@ use serde_json::Value;
 use support::{alone, fencepost, text};
 
 /// Each kind on a server, a client and all; every group and direction of partitions; faults that overlap.
-const FAULTS: [&str; 13] = [
+const FAULTS: [&str; 16] = [
     "kind = \"pause\"\ntarget = \"s1\"",
     "kind = \"pause\"\ntarget = \"c1\"",
     "kind = \"kill\"\ntarget = \"s2\"",
@@ -22,12 +22,15 @@ const FAULTS: [&str; 13] = [
     "kind = \"partition\"\ntarget = \"groups\"\nparams = { groups = [[\"s1\", \"c1\"], [\"s2\", \"s3\"]] }",
     "kind = \"partition\"\ntarget = \"c3\"",
     "kind = \"stutter\"\ntarget = \"s2\"\nparams = { share_percent = 80, period_ms = 200 }",
+    "kind = \"delay\"\ntarget = \"s1\"\nparams = { by_ms = 200, jitter_ms = 20, from = \"servers\" }",
+    "kind = \"delay\"\ntarget = \"c1\"\nparams = { by_ms = 150, direction = \"out\", from = \"servers\" }",
+    "kind = \"delay\"\ntarget = \"resource\"\nparams = { by_ms = 100, direction = \"in\" }",
 ];
 const APART_MS: usize = 1200;
 
 /// Two clients a server: one alone may be elsewhere while its server is cut off from clients, and that is no effect.
 fn experiment() -> String {
-    let mut text = String::from("recipe = \"etcd/lease-lock\"\nclients = 6\nseed = 3\ntime = \"23s\"\n");
+    let mut text = String::from("recipe = \"etcd/lease-lock\"\nclients = 6\nseed = 3\ntime = \"27s\"\n");
     let mut add = |fault: &str, at_ms: usize, lasts_ms: usize| {
         text += &format!("[[schedule]]\n{fault}\nat_ms = {at_ms}\nlasts_ms = {lasts_ms}\n");
     };
@@ -112,6 +115,7 @@ fn each_fault_shows_the_same_in_both_worlds() {
         (4, "observed_ms[…]"),
         (9, "dropped{*{packets_in# packets_out#}}"),
         (12, "stopped_ms# stops#"),
+        (13, "round_trip{*{after_us# before_us# during_us#}}"),
     ] {
         assert!(simulated[fault].contains(shows), "{}", simulated[fault]);
     }

@@ -79,9 +79,9 @@ fn node_versions_as_tokens_are_caught() {
 #[test]
 fn each_kind_of_fault_shows_its_own_evidence() {
     let Some(_alone) = alone() else { return };
-    let faults = "pause:client,kill:server,partition:client,clock:client";
+    let faults = "pause:client,kill:server,partition:client,clock:client,delay:server";
     let ran = run("redis/set-nx", &format!("--faults {faults} --ttl 1s --time 12s --seed 7"));
-    ran.all_installed(&["pause", "kill", "partition", "clock"]);
+    ran.all_installed(&["pause", "kill", "partition", "clock", "delay"]);
     for fault in ran.faults() {
         let node = fault["targets"][0].as_str().unwrap_or_default();
         let shown = &fault["evidence"][node];
@@ -89,6 +89,7 @@ fn each_kind_of_fault_shows_its_own_evidence() {
             "pause" => shown["state"] == "T" && shown["after"]["state"] != "T",
             "kill" => shown["after"]["new_pid"].as_u64() > Some(0),
             "partition" => shown["packets"].as_u64() > Some(0),
+            "delay" => is_slower(shown),
             "clock" => {
                 let (asked, seen) = (shown["offset_ms"].as_f64(), shown["observed_ms"][0].as_f64());
                 asked
@@ -99,6 +100,38 @@ fn each_kind_of_fault_shows_its_own_evidence() {
         };
         ran.must(proves, &format!("the evidence of fault {} speaks of its kind", fault["id"]));
     }
+}
+
+/// To some peer the round trip was as long as packets were held, and is short again.
+fn is_slower(shown: &Value) -> bool {
+    let by_us = shown["by_ms"].as_u64().unwrap_or_default() * 1000;
+    let peers = shown["round_trip"].as_object().into_iter().flat_map(|peers| peers.values());
+    let us = |of: &Value, when: &str| of[when].as_u64().unwrap_or_default();
+    shown["packets"].as_u64() > Some(0)
+        && peers.into_iter().any(|peer| us(peer, "during_us") > by_us && us(peer, "after_us") < by_us / 2)
+}
+
+/// What was sent in time arrives late.
+fn slow_writes(recipe: &str) -> Ran {
+    let ran = run_file(&format!(
+        "recipe = \"{recipe}\"\nclients = 3\nttl = \"1s\"\ntime = \"15s\"\nseed = 11\n\
+         [faults.delay]\ntarget = \"holder\"\nfrom = \"resource\"\nby = \"1500ms\"\njitter = \"150ms\"\n"
+    ));
+    ran.all_installed(&["delay"]);
+    ran.must(ran.faults().iter().all(|fault| fault["healed"] == true), "each was healed");
+    ran
+}
+
+#[test]
+fn writes_that_are_late_on_their_way_do_damage_that_only_a_fence_prevents() {
+    let Some(_alone) = alone() else { return };
+    let ran = slow_writes("redis/redlock-aware");
+    ran.says(1, "exclusion=valid deadline=valid damage=invalid");
+    let ran = slow_writes("etcd/lease-lock-aware");
+    for check in ["exclusion", "deadline", "fencing"] {
+        ran.must(ran.check(check) == "valid", &format!("{check} holds"));
+    }
+    ran.must(ran.figure("damage", "fenced_lost") == 0, "the fence lost nothing");
 }
 
 #[test]

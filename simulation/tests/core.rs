@@ -4,7 +4,7 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use simulation::{
     Node, NodeId, Sim, Stuck,
-    net::Quality,
+    net::{Held, Hold, Quality},
     rpc::{Caller, serve, within},
 };
 use workloads::{env::EnvApi, error::OpError};
@@ -152,6 +152,39 @@ fn a_one_way_cut_loses_the_reply_not_the_effect() {
     })
     .unwrap();
     assert_eq!(*count.borrow(), 1);
+}
+
+#[test]
+fn a_delay_holds_one_way_until_it_ends_and_leaves_other_links_alone() {
+    let calls = |delayed: bool| {
+        let (sim, client, server) = pair(1);
+        counter(&server);
+        let bystander = sim.node("bystander");
+        let (node, to) = (client.clone(), server.id());
+        sim.block_on(async move {
+            let caller = Caller::<u64, u64>::open(&node, to, 1, LIMIT).await.unwrap();
+            let hold = Hold { least_ns: 90 * MS, most_ns: 110 * MS };
+            let id = delayed.then(|| node.delay(to, hold, 7));
+            let meanwhile = node.round_trip(to).unwrap();
+            let start = node.now();
+            caller.call(0).await.unwrap();
+            let took = node.now() - start;
+            let held = id.map(|id| node.end_delay(to, id)).unwrap_or_default();
+            let start = node.now();
+            caller.call(0).await.unwrap();
+            let other = Caller::<u64, u64>::open(&bystander, to, 1, LIMIT).await.unwrap();
+            let last = node.now();
+            other.call(0).await.unwrap();
+            ([meanwhile, took], held, [last - start, node.now() - last])
+        })
+        .unwrap()
+    };
+    let (held_up, held, after) = calls(true);
+    let (free, nothing, without) = calls(false);
+    assert!(held_up.iter().all(|took| (90 * MS..112 * MS).contains(took)), "{held_up:?}");
+    assert!(free.iter().all(|took| *took < 2 * MS), "{free:?}");
+    assert!(held.packets == 1 && held.total_ns == held.greatest_ns && held.greatest_ns >= 90 * MS);
+    assert_eq!((nothing, after), (Held::default(), without), "all else is drawn as without the delay");
 }
 
 #[test]

@@ -43,6 +43,18 @@ pub fn run(node: &Node, command: Command) -> Answer {
         Command::Kill => kill(node),
         Command::Cut { fault, peers, direction } => cut(fault, &peers, direction),
         Command::Mend { fault } => mend(node, fault),
+        Command::Shape { fault, peers, direction, delay } => {
+            let shaping = node.shapes.begin(fault, &peers, direction, delay);
+            shaping.map(|shaping| object(json!(shaping))).map_err(|error| error.to_string())
+        }
+        Command::Unshape { fault } => {
+            let unshaped = node.shapes.end(fault);
+            unshaped.map(|unshaped| object(json!(unshaped))).map_err(|error| error.to_string())
+        }
+        Command::CanShape => match nemesis::net::Shaper::try_out() {
+            Ok(()) => Ok(Map::new()),
+            Err(error) => Err(error.to_string()),
+        },
         Command::Clock { offset_ns } => clock(node, offset_ns),
         Command::Watch { limit_ms, every_ms } => {
             node.watch(Duration::from_millis(limit_ms), Duration::from_millis(every_ms));

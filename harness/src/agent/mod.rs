@@ -15,6 +15,7 @@ mod patience;
 pub mod protocol;
 mod reach;
 mod reaper;
+mod shapes;
 mod ticker;
 
 use std::{io::BufRead, sync::Arc, time::Duration};

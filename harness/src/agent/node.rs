@@ -29,6 +29,7 @@ use super::{
     patience,
     protocol::{Message, Program},
     reaper::Reaper,
+    shapes::Shapes,
     ticker::Ticker,
 };
 
@@ -41,6 +42,8 @@ pub struct Node {
     offset_ns: Mutex<i64>,
     /// What cuts that are mended had dropped, by fault.
     dropped: Mutex<BTreeMap<u32, Counters>>,
+    /// Delays under way, and those that were.
+    pub shapes: Shapes,
     halted: Arc<AtomicBool>,
     ticker: Mutex<Option<Ticker>>,
 }
@@ -78,6 +81,7 @@ impl Node {
             started: Mutex::default(),
             offset_ns: Mutex::new(0),
             dropped: Mutex::default(),
+            shapes: Shapes::default(),
             halted: Arc::default(),
             ticker: Mutex::default(),
         }

@@ -105,6 +105,24 @@ pub enum Command {
         /// Names the rules.
         fault: u32,
     },
+    /// Holds packets from or to peers for a while each. Asked again for the same fault, it changes nothing.
+    Shape {
+        /// Names the rules.
+        fault: u32,
+        /// Addresses on the other side.
+        peers: Vec<Ipv4Addr>,
+        /// `in`, `out` or `both`.
+        direction: nemesis::verbs::Direction,
+        /// For how long.
+        delay: nemesis::verbs::Delay,
+    },
+    /// Ends what `Shape` began, and lets go at once what it holds; answers with what it held, also when asked again.
+    Unshape {
+        /// Names the rules.
+        fault: u32,
+    },
+    /// Tries what `Shape` takes, on no packet. An error says what the kernel lacks.
+    CanShape,
     /// Moves the wall clock of the node's processes, and of those started later, by this much from the truth.
     Clock {
         /// Nanoseconds; 0 is back to the truth.

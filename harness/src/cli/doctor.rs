@@ -69,6 +69,12 @@ async fn look() -> Vec<Finding> {
     }
     let filter = Path::new("/proc/net/netfilter").exists() || Path::new("/sys/module/nf_tables").exists();
     say(filter, "netfilter in the kernel, for partitions".into(), "load nf_tables: modprobe nf_tables");
+    let queues = Path::new("/proc/net/netfilter/nfnetlink_queue").exists();
+    say(
+        queues,
+        "packet queues in the kernel, for delays".into(),
+        "load nfnetlink_queue: modprobe nfnetlink_queue",
+    );
     if let Some(free) = free_gib(Path::new(".")) {
         say(
             free >= 2.0,

@@ -20,7 +20,7 @@ use std::{
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use history::node::Role;
-use nemesis::life::Overlaps;
+use nemesis::{life::Overlaps, schedule::ScheduledFault};
 use serde_json::json;
 use workloads::{env::Env, workload::Phase};
 
@@ -151,7 +151,22 @@ impl<W: World + 'static> Run<W> {
         let nodes = nodes?;
         let Some(works) = self.stop.or(self.world.preflight()).await else { return Ok(()) };
         works?;
+        self.check_faults().await?;
         *self.nodes.borrow_mut() = nodes;
+        Ok(())
+    }
+
+    /// What the nodes' machine cannot do ends the run before it begins.
+    async fn check_faults(&self) -> Result<()> {
+        for ScheduledFault { fault, .. } in &self.experiment.schedule.faults {
+            let asked = self.stop.or(fault.policy().is_possible(&*self.world)).await;
+            if let Some(Err(lacks)) = asked {
+                return Err(Error::Unavailable(format!(
+                    "no {} fault can be applied here: {lacks}\n  take it out of the faults, or use --on sim",
+                    fault.kind()
+                )));
+            }
+        }
         Ok(())
     }
 

@@ -11,9 +11,10 @@ use harness::{
     run::{Run, Silent, Stop},
     world::{Nodes, World, WorldSink, sim::SimWorld},
 };
-use history::{Event, History, record::Facts};
+use history::{Event, History, exit::ExitCode, record::Facts};
 use nemesis::verbs::{
-    Answer, ClockSet, Cut, Cutting, Killed, Mended, NotDone, Paused, Resumed, Started, Verbs,
+    Answer, ClockSet, Cut, Cutting, Delay, Killed, Mended, NotDone, Paused, Resumed, Shaping, Started,
+    Unshaped, Verbs,
 };
 use serde_json::{Value, json};
 use simulation::Sim;
@@ -26,6 +27,8 @@ struct Flaky {
     spared: Option<&'static str>,
     /// So many heals are done, and then said to have failed.
     doubted: Cell<u32>,
+    /// Its kernel holds no packets.
+    lacks_queues: bool,
 }
 
 impl Flaky {
@@ -74,6 +77,22 @@ impl Verbs for Flaky {
 
     async fn mend(&self, rules: u32, node: &str) -> Answer<Mended> {
         self.doubt(self.inner.mend(rules, node).await)
+    }
+
+    async fn shape(&self, rules: u32, of: &Cut, delay: Delay) -> Answer<Shaping> {
+        self.unless_spared(&of.node)?;
+        self.inner.shape(rules, of, delay).await
+    }
+
+    async fn unshape(&self, rules: u32, node: &str) -> Answer<Unshaped> {
+        self.doubt(self.inner.unshape(rules, node).await)
+    }
+
+    async fn can_shape(&self) -> Result<(), NotDone> {
+        match self.lacks_queues {
+            true => Err("it lacks queues".to_owned().into()),
+            false => self.inner.can_shape().await,
+        }
     }
 
     async fn set_clock(&self, node: &str, offset_ns: i64) -> Answer<ClockSet> {
@@ -135,6 +154,23 @@ fn run(recipe: &str, fault: &str, spared: Option<&'static str>, doubted: u32) ->
 }
 
 fn run_seed(seed: u64, recipe: &str, fault: &str, spared: Option<&'static str>, doubted: u32) -> History {
+    let world = |sim: &Sim| Flaky {
+        inner: SimWorld::new(sim),
+        spared,
+        doubted: Cell::new(doubted),
+        lacks_queues: false,
+    };
+    let (failure, history) = go(seed, recipe, fault, world);
+    assert!(failure.is_none(), "{failure:?}");
+    history
+}
+
+fn go(
+    seed: u64,
+    recipe: &str,
+    fault: &str,
+    world: impl FnOnce(&Sim) -> Flaky,
+) -> (Option<error::Error>, History) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("e.toml");
     let text = format!(
@@ -145,13 +181,35 @@ fn run_seed(seed: u64, recipe: &str, fault: &str, spared: Option<&'static str>, 
     let experiment = Rc::new(Experiment::resolve(&file.display().to_string(), &flags).expect("it is sound"));
     let recorder = Rc::new(Recorder::in_memory());
     let sim = Sim::new(experiment.seed);
-    let world = Rc::new(Flaky { inner: SimWorld::new(&sim), spared, doubted: Cell::new(doubted) });
+    let world = Rc::new(world(&sim));
     let run = Run::new(world, experiment, recorder.clone(), Stop::default(), Rc::new(Silent));
     let outcome = sim.block_on(async move { run.go().await }).expect("it ends");
-    assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
     let mut history = recorder.take_kept();
     history.sort();
-    history
+    (outcome.failure, history)
+}
+
+#[test]
+fn a_fault_that_the_kernel_cannot_do_ends_the_run_before_it_begins() {
+    let refused = |fault: &str| {
+        let world = |sim: &Sim| Flaky {
+            inner: SimWorld::new(sim),
+            spared: None,
+            doubted: Cell::new(0),
+            lacks_queues: true,
+        };
+        go(1, "redis/set-nx", fault, world)
+    };
+    let (failure, history) = refused("kind = \"delay\"\ntarget = \"s1\"\nparams = { by_ms = 500 }");
+    let failure = failure.expect("it is refused");
+    assert_eq!(failure.exit_code(), ExitCode::Unavailable);
+    assert_eq!(
+        failure.to_string(),
+        "no delay fault can be applied here: it lacks queues\n  take it out of the faults, or use --on sim"
+    );
+    assert_eq!(history.events().count(), 0, "nothing has begun");
+    let (failure, _) = refused("kind = \"pause\"\ntarget = \"s1\"");
+    assert!(failure.is_none(), "others need no queues: {failure:?}");
 }
 
 /// The value of the nemesis' one event of this name.

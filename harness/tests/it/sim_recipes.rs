@@ -11,7 +11,10 @@ use harness::{
     run::Interrupts,
 };
 use history::{EventKind, Process, verdict::Verdict};
-use nemesis::kind::FaultKind;
+use nemesis::kind::{
+    Fault, FaultKind,
+    delay::{Delay, From},
+};
 
 fn experiment(recipe: &str, faults: &str, time: &str, seed: u64) -> Rc<Experiment> {
     let flags = Flags {
@@ -222,7 +225,7 @@ fn a_session_is_promised_no_longer_than_its_leader_knows() {
 
 #[test]
 fn each_kind_of_fault_shows_its_own_evidence_as_on_containers() {
-    let faults = "pause:client,kill:server,partition:client,clock:any";
+    let faults = "pause:client,kill:server,partition:client,clock:any,delay:server";
     let tried = run("etcd/lease-lock", faults, "20s", 2);
     let mut kinds = std::collections::BTreeSet::new();
     for fault in tried.judged.judgement.faults.iter().filter(|fault| fault.result == "installed") {
@@ -233,6 +236,7 @@ fn each_kind_of_fault_shows_its_own_evidence_as_on_containers() {
             "pause" => shown["state"] == "T" && shown["pids"].is_array() && shown["after"]["state"] != "T",
             "kill" => number("/after/new_pid") > number("/pid"),
             "partition" => number("/packets") > Some(0.0) && shown["direction"] == "both",
+            "delay" => number("/packets") > Some(0.0) && shown["lost"] == 0 && shown["held"].is_object(),
             "clock" => {
                 number("/offset_ms") == number("/observed_ms/0") && number("/after/offset_ms") == Some(0.0)
             }
@@ -241,7 +245,7 @@ fn each_kind_of_fault_shows_its_own_evidence_as_on_containers() {
         assert!(proves, "{}: {}", fault.kind, fault.evidence);
         assert!(fault.phrase.contains(&fault.targets[0]) && fault.shown.contains_key(&fault.targets[0]));
     }
-    assert_eq!(kinds.len(), 4, "{kinds:?}");
+    assert_eq!(kinds.len(), 5, "{kinds:?}");
 }
 
 /// A clock that is moved while the process is dead takes effect only if the process comes back meanwhile.
@@ -332,6 +336,40 @@ fn a_partition_of_servers_that_are_strangers_meets_packets() {
         let faults = &tried.judged.judgement.faults;
         assert!(faults.iter().all(|fault| fault.result == "installed"), "seed {seed}: {faults:#?}");
     }
+}
+
+/// The holder's way to the resource is slow, and its way to the service is not.
+fn slow_writes(recipe: &str, seed: u64) -> Tried {
+    let mut experiment = Experiment::clone(&experiment(recipe, "delay:holder", "20s", seed));
+    for fault in &mut experiment.schedule.faults {
+        let slow = Delay { by_ms: 3000, jitter_ms: 300, direction: None, from: Some(From::Resource) };
+        fault.fault = Fault::Delay(slow);
+    }
+    try_out(&Rc::new(experiment)).unwrap_or_else(|error| panic!("{recipe}: {error}"))
+}
+
+/// A client that looks at its clock sends no write too late, and believes nothing too long; what it sent in time arrives
+/// late all the same. Only a fence at the resource helps.
+#[test]
+fn writes_that_are_late_on_their_way_do_damage_that_only_a_fence_prevents() {
+    let mut damaged = 0;
+    for seed in 1..=20 {
+        let tried = slow_writes("redis/redlock-aware", seed);
+        let faults = &tried.judged.judgement.faults;
+        assert!(faults.iter().any(|fault| fault.result == "installed"), "seed {seed}: {faults:#?}");
+        for check in ["exclusion", "deadline"] {
+            assert_eq!(verdict(&tried, check), Verdict::Valid, "{check}, seed {seed}");
+        }
+        damaged += u32::from(verdict(&tried, "damage") == Verdict::Invalid);
+
+        let fenced = slow_writes("etcd/lease-lock-aware", seed);
+        for check in ["exclusion", "deadline", "fencing"] {
+            assert_eq!(verdict(&fenced, check), Verdict::Valid, "{check}, seed {seed}");
+        }
+        let lost = &fenced.judged.judgement.checks["damage"].figures["fenced_lost"];
+        assert_eq!(*lost, 0, "seed {seed}");
+    }
+    assert!(damaged > 0, "no run showed it");
 }
 
 /// What each client of a run did, in order: its own events of those kinds, by node.

@@ -2,6 +2,7 @@
 //! one file each.
 
 pub mod clock;
+pub mod delay;
 mod info;
 pub mod kill;
 mod name;
@@ -37,6 +38,7 @@ macro_rules! each_kind {
             Partition in partition;
             Clock in clock;
             Stutter in stutter;
+            Delay in delay;
         }
     };
 }

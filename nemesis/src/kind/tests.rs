@@ -27,7 +27,7 @@ fn errors_name_what_is_good() {
     );
     assert_eq!(
         "puase".parse::<FaultKind>().unwrap_err().to_string(),
-        "unknown fault `puase`: use one of pause, kill, partition, clock, stutter; did you mean `pause`?"
+        "unknown fault `puase`: use one of pause, kill, partition, clock, stutter, delay; did you mean `pause`?"
     );
 }
 
@@ -40,6 +40,7 @@ fn a_fault_is_told_as_a_clause() {
         FaultKind::Clock.phrase(&nodes(&["n1"])),
         FaultKind::Partition.phrase(&nodes(&["n1"])),
         FaultKind::Kill.phrase(&nodes(&[])),
+        FaultKind::Delay.phrase(&nodes(&["c1"])),
     ];
     let expected = [
         "c3 was paused",
@@ -47,6 +48,7 @@ fn a_fault_is_told_as_a_clause() {
         "the clock of n1 was wrong",
         "n1 was cut off",
         "a node was killed",
+        "packets of c1 were late",
     ];
     assert_eq!(told, expected);
 }
@@ -65,6 +67,9 @@ fn what_a_node_showed_is_told_shortly() {
     assert_eq!(told(FaultKind::Pause, left), "c1 state T, then left to fault 4");
     let cut = json!({ "s2": { "packets": 41, "dropped": { "198.18.0.5": { "packets_in": 41 } } } });
     assert_eq!(told(FaultKind::Partition, cut), "s2 41 packets dropped");
+    let way = json!({ "packets": 3, "mean_us": 2_000_100, "greatest_us": 2_100_000 });
+    let late = json!({ "c1": { "packets": 3, "held": { "198.18.0.5": { "out": way } }, "lost": 0 } });
+    assert_eq!(told(FaultKind::Delay, late), "c1 3 packets held, up to 2.1 s");
     let clock = json!({ "s1": { "observed_ms": [6000.01] }, "c1": { "observed_ms": [5999.99] } });
     assert_eq!(told(FaultKind::Clock, clock), "c1 +6.0 s read back; s1 +6.0 s read back");
     let dead = |pids: &[u32]| json!({ "s1": { "offset_ms": -2500, "pids": [], "after": { "offset_ms": 0, "pids": pids } } });

@@ -6,7 +6,8 @@ use super::{
     reported,
 };
 use crate::verbs::{
-    Answer, ClockSet, Cut, Cutting, Direction, Killed, Mended, Paused, Resumed, Shown, Started, Verbs,
+    Answer, ClockSet, Cut, Cutting, Delay, Direction, Killed, Mended, NotDone, Paused, Resumed, Shaping,
+    Shown, Started, Unshaped, Verbs,
 };
 
 /// One node that a fault hits.
@@ -87,14 +88,29 @@ impl On<'_> {
 
     /// Drops packets on the links that the fault hits. No two faults share rules.
     pub async fn cut(&self, direction: Direction) -> Answer<Cutting> {
-        let peers = self.aim.links.get(self.node);
-        let peers = peers.ok_or_else(|| format!("{} has no rules", self.node))?.clone();
-        self.verbs.cut(self.fault, &Cut { node: self.node.to_owned(), peers, direction }).await
+        self.verbs.cut(self.fault, &self.rules(direction)?).await
     }
 
     /// Drops them no longer.
     pub async fn mend(&self) -> Answer<Mended> {
         self.verbs.mend(self.fault, self.node).await
+    }
+
+    /// Holds packets on the links that the fault hits. Several faults add up.
+    pub async fn shape(&self, direction: Direction, delay: Delay) -> Answer<Shaping> {
+        self.verbs.shape(self.fault, &self.rules(direction)?, delay).await
+    }
+
+    /// Holds them no longer.
+    pub async fn unshape(&self) -> Answer<Unshaped> {
+        self.verbs.unshape(self.fault, self.node).await
+    }
+
+    /// The rules for the links that the fault hits.
+    fn rules(&self, direction: Direction) -> Result<Cut, NotDone> {
+        let peers = self.aim.links.get(self.node);
+        let peers = peers.ok_or_else(|| format!("{} has no rules", self.node))?.clone();
+        Ok(Cut { node: self.node.to_owned(), peers, direction })
     }
 
     async fn put_clock(&self, by_ms: i64) -> Answer<ClockSet> {

@@ -9,7 +9,7 @@ use crate::{
     links::Side,
     resolve::{NoTarget, View, resolve},
     target::Target,
-    verbs::Answer,
+    verbs::{Answer, NotDone, Verbs},
 };
 
 /// Whom a fault hits.
@@ -57,6 +57,11 @@ pub trait Lasting: Sync {
 pub trait Policy: Sync {
     /// When its evidence is final.
     fn shows(&self) -> Shows;
+
+    /// Fails, with the reason, where the nodes' machine cannot do what it takes. Asked before the run.
+    async fn is_possible(&self, _verbs: &dyn Verbs) -> Result<(), NotDone> {
+        Ok(())
+    }
 
     /// Whom it hits now; `seed` decides what is left to chance.
     fn aim(&self, target: &Target, view: &View, seed: u64) -> Result<Aim, NoTarget> {

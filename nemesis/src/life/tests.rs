@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use self::nodes::{Hours, Told, now};
 use super::*;
 use crate::{
-    kind::{Fault, clock::Clock, kill::Kill, partition::Partition, pause::Pause, stutter::Stutter},
+    kind::{
+        Fault, clock::Clock, delay::Delay, kill::Kill, partition::Partition, pause::Pause, stutter::Stutter,
+    },
     resolve::View,
     target::Target,
     verbs::{Answer, Direction, Shown},
@@ -57,6 +59,35 @@ impl Scene {
 
 fn after(healed: &Healed, node: &str) -> Value {
     healed.evidence[node]["after"].clone()
+}
+
+#[test]
+fn two_delays_of_one_node_have_rules_of_their_own_and_end_alone() {
+    let delay = Delay { by_ms: 500, ..Delay::default() }.into();
+    let scene = Scene::default();
+    let (mut first, applied) = scene.on(&delay, "s1");
+    assert_eq!((applied.result, &applied.evidence["s1"]["by_ms"]), (FaultResult::Installed, &json!(500)));
+    let (mut second, _) = scene.on(&delay, "s1");
+    let healed = scene.heal(&mut first);
+    assert_eq!((healed.healed, healed.result), (true, FaultResult::NoEffect), "it held nothing");
+    scene.told.packets.set(3);
+    let healed = scene.heal(&mut second);
+    assert_eq!((healed.healed, healed.result), (true, FaultResult::Installed));
+    assert_eq!(healed.evidence["s1"]["packets"], 3, "beside the rules");
+    assert_eq!(scene.done(), ["shape s1 1", "shape s1 2", "unshape s1 1", "unshape s1 2"]);
+}
+
+#[test]
+fn a_delay_whose_end_is_in_doubt_is_ended_again() {
+    let delay = Delay { by_ms: 500, ..Delay::default() }.into();
+    let scene = Scene::default();
+    let (mut life, _) = scene.on(&delay, "s1");
+    scene.told.packets.set(3);
+    scene.told.lost.borrow_mut().push("unshape s1 1");
+    assert!(!scene.heal(&mut life).healed);
+    scene.told.lost.borrow_mut().clear();
+    let healed = scene.heal(&mut life);
+    assert_eq!((healed.healed, healed.result), (true, FaultResult::Installed));
 }
 
 #[test]

@@ -121,6 +121,11 @@ pub fn attributes(mut bytes: &[u8]) -> Result<Vec<(u16, &[u8])>, NetError> {
     Ok(found)
 }
 
+/// The value of the attribute of this kind.
+pub fn find<'a>(attributes: &[(u16, &'a [u8])], kind: u16) -> Result<&'a [u8], NetError> {
+    attributes.iter().find(|(found, _)| *found == kind).map(|(_, value)| *value).ok_or(NetError::Malformed)
+}
+
 fn u16_at(bytes: &[u8], at: usize) -> Result<u16, NetError> {
     let bytes = bytes.get(at..at + 2).ok_or(NetError::Malformed)?;
     Ok(u16::from_ne_bytes([bytes[0], bytes[1]]))

@@ -1,6 +1,9 @@
-//! Cuts: packets to and from peers dropped and counted by nf_tables rules in this node's own network namespace.
+//! Cuts: packets to and from peers dropped and counted by nf_tables rules in this node's own network namespace. Delays,
+//! see [`Shaper`], are made of such rules too.
 //!
-//! The kernel is spoken to directly over a netlink socket, so that no program need be in the node's image. Each fault
+//! The kernel is spoken to directly over a netlink socket, so that no program need be in the node's image. Messages are
+//! put together here: netlink-packet-netfilter knows neither counters nor queues, and nfq hands out no descriptor with
+//! which one thread could wait for packets and for the next that is due. Each fault
 //! has a table of its own, `fencepost-<id>`: heals are independent, and all rules go with the namespace. Connection
 //! tracking plays no part: the rules look at each packet's addresses, so that established connections are cut too. IPv4
 //! only.
@@ -8,15 +11,21 @@
 //! A packet dropped on its way out is lost like any other to TCP, which sends it again; a UDP or raw sender is told
 //! `EPERM`.
 
+mod held;
+mod holder;
 mod message;
 mod nft;
+mod queue;
+mod round_trip;
+mod shaper;
 mod socket;
 
 use std::{collections::BTreeMap, io, net::Ipv4Addr};
 
 use serde::{Deserialize, Serialize};
 
-use self::socket::Socket;
+pub use self::shaper::Shaper;
+use self::{message::Message, nft::Action, socket::Socket};
 use crate::verbs::{self, Direction};
 
 /// What the rules of one peer have dropped.
@@ -63,13 +72,19 @@ pub enum NetError {
     #[error("the kernel's answer cannot be read")]
     Malformed,
     /// A healed fault's table is still there.
-    #[error("the rules of fault {0} are still there")]
-    NotHealed(u32),
+    #[error("the rules {0} are still there")]
+    NotHealed(String),
+    /// There are 65536 queues.
+    #[error("there is no queue for the rules {0}")]
+    NoQueue(u32),
+    /// Packets may have passed that were to be held.
+    #[error("packets were not held: {0}")]
+    NotHeld(String),
 }
 
 /// Drops packets from and to `peers`, one way or both, until [`heal`]. All rules come into force at once.
 pub fn cut(fault: u32, peers: &[Ipv4Addr], direction: Direction) -> Result<(), NetError> {
-    let batch = nft::cut(&table(fault), peers, direction);
+    let batch = nft::add(&table(fault), peers, direction, Action::Drop);
     match Socket::open()?.commit("add rules", batch) {
         Err(NetError::Refused { error, .. }) if error.kind() == io::ErrorKind::AlreadyExists => {
             Err(NetError::Exists(fault))
@@ -80,7 +95,30 @@ pub fn cut(fault: u32, peers: &[Ipv4Addr], direction: Direction) -> Result<(), N
 
 /// What a fault's rules have dropped until now; empty when it has none.
 pub fn counters(fault: u32) -> Result<Counters, NetError> {
-    match Socket::open()?.dump("read rules", nft::list_rules(&table(fault))) {
+    counters_of(&table(fault))
+}
+
+/// Removes a fault's rules, verifies that, and returns what they dropped. Healing what is healed is no error.
+pub fn heal(fault: u32) -> Result<Counters, NetError> {
+    let counters = counters(fault)?;
+    remove(nft::remove(&table(fault)))?;
+    verify_healed(fault)?;
+    Ok(counters)
+}
+
+/// Fails unless the fault's table is gone.
+pub fn verify_healed(fault: u32) -> Result<(), NetError> {
+    verify_gone(&table(fault))
+}
+
+/// All packets of all peers together.
+pub fn packets(counters: &Counters) -> u64 {
+    counters.values().map(|dropped| dropped.packets_in + dropped.packets_out).sum()
+}
+
+/// What the rules of a table have met; nothing when it is not there.
+fn counters_of(table: &str) -> Result<Counters, NetError> {
+    match Socket::open()?.dump("read rules", nft::list_rules(table)) {
         Ok(answers) => nft::counters(&answers),
         Err(NetError::Refused { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
             Ok(Counters::new())
@@ -89,29 +127,20 @@ pub fn counters(fault: u32) -> Result<Counters, NetError> {
     }
 }
 
-/// Removes a fault's rules, verifies that, and returns what they dropped. Healing what is healed is no error.
-pub fn heal(fault: u32) -> Result<Counters, NetError> {
-    let counters = counters(fault)?;
-    match Socket::open()?.commit("remove rules", nft::remove(&table(fault))) {
-        Err(NetError::Refused { error, .. }) if error.kind() == io::ErrorKind::NotFound => {}
-        result => result?,
+/// Removes what may be gone already.
+fn remove(batch: Vec<Message>) -> Result<(), NetError> {
+    match Socket::open()?.commit("remove rules", batch) {
+        Err(NetError::Refused { error, .. }) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
     }
-    verify_healed(fault)?;
-    Ok(counters)
 }
 
-/// Fails unless the fault's table is gone.
-pub fn verify_healed(fault: u32) -> Result<(), NetError> {
-    match Socket::open()?.commit("look for a table", nft::find_table(&table(fault))) {
+fn verify_gone(table: &str) -> Result<(), NetError> {
+    match Socket::open()?.commit("look for a table", nft::find_table(table)) {
         Err(NetError::Refused { error, .. }) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
-        Ok(()) => Err(NetError::NotHealed(fault)),
+        Ok(()) => Err(NetError::NotHealed(table.to_owned())),
     }
-}
-
-/// All packets of all peers together.
-pub fn packets(counters: &Counters) -> u64 {
-    counters.values().map(|dropped| dropped.packets_in + dropped.packets_out).sum()
 }
 
 fn table(fault: u32) -> String {

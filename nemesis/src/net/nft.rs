@@ -1,11 +1,11 @@
-//! The few words of nf_tables that a cut needs. Names and numbers are those of <linux/netfilter/nf_tables.h>,
+//! The few words of nf_tables that cuts and delays need. Names and numbers are those of <linux/netfilter/nf_tables.h>,
 //! <linux/netfilter/nfnetlink.h>, <linux/netfilter.h> and <linux/netlink.h>.
 
 use std::net::Ipv4Addr;
 
 use super::{
     Counters, NetError,
-    message::{Attributes, Message, Received, attributes},
+    message::{Attributes, Message, Received, attributes, find},
 };
 use crate::verbs::Direction;
 
@@ -27,6 +27,7 @@ const NFT_MSG_DELTABLE: u16 = 2;
 const NFT_MSG_NEWCHAIN: u16 = 3;
 const NFT_MSG_NEWRULE: u16 = 6;
 const NFT_MSG_GETRULE: u16 = 7;
+const NFT_MSG_DELRULE: u16 = 8;
 
 const NFTA_TABLE_NAME: u16 = 1;
 const NFTA_CHAIN_TABLE: u16 = 1;
@@ -38,7 +39,10 @@ const NFTA_HOOK_PRIORITY: u16 = 2;
 const NF_INET_LOCAL_IN: u32 = 1;
 const NF_INET_LOCAL_OUT: u32 = 3;
 /// NF_IP_PRI_RAW of <linux/netfilter_ipv4.h>: before connection tracking and translation of addresses.
-const PRIORITY: i32 = -300;
+const PRIORITY_OF_CUTS: i32 = -300;
+/// Before cuts, each queue behind those that were made before it. A packet that was let go goes on at the place in the
+/// row of chains that it came from: a chain that came before it meanwhile would send it through its own once more.
+const PRIORITY_OF_QUEUES: i32 = -1_000_000_000;
 
 const NFTA_RULE_TABLE: u16 = 1;
 const NFTA_RULE_CHAIN: u16 = 2;
@@ -66,8 +70,35 @@ const NFTA_VERDICT_CODE: u16 = 1;
 const NFT_REG_VERDICT: u32 = 0;
 const NFT_REG_1: u32 = 1;
 const NF_DROP: u32 = 0;
+const NFTA_QUEUE_NUM: u16 = 1;
+const NFTA_QUEUE_FLAGS: u16 = 3;
+const NFT_QUEUE_FLAG_BYPASS: u16 = 1;
+const NFTA_TARGET_NAME: u16 = 1;
+const NFTA_TARGET_REV: u16 = 2;
+const NFTA_TARGET_INFO: u16 = 3;
+/// `struct xt_NFQ_info_v3` of <linux/netfilter/xt_NFQUEUE.h>, whose flag has the same meaning and number.
+const NFQUEUE_REVISION: u32 = 3;
 
-/// One of the two chains of a cut.
+/// What becomes of the packets that meet a rule.
+#[derive(Clone, Copy)]
+pub enum Action {
+    /// They are dropped.
+    Drop,
+    /// They wait in the queue of this number for their verdict. Without anybody at the queue, they pass: when the
+    /// process at it dies, what waits is dropped once, and nothing is held any more.
+    Queue(u16, QueueWords),
+}
+
+/// How a kernel is told of a queue; many know one of them only.
+#[derive(Clone, Copy)]
+pub enum QueueWords {
+    /// An expression of nf_tables (`CONFIG_NFT_QUEUE`).
+    Expression,
+    /// A target of iptables, by way of `CONFIG_NFT_COMPAT`.
+    Target,
+}
+
+/// One of the two chains of a table.
 struct Hook {
     chain: &'static str,
     number: u32,
@@ -79,7 +110,7 @@ const IN: Hook = Hook { chain: "in", number: NF_INET_LOCAL_IN, address_offset: 1
 const OUT: Hook = Hook { chain: "out", number: NF_INET_LOCAL_OUT, address_offset: 16 };
 
 /// A table with a chain a direction and a rule a peer in each.
-pub fn cut(table: &str, peers: &[Ipv4Addr], direction: Direction) -> Vec<Message> {
+pub fn add(table: &str, peers: &[Ipv4Addr], direction: Direction, action: Action) -> Vec<Message> {
     let hooks: &[Hook] = match direction {
         Direction::In => &[IN],
         Direction::Out => &[OUT],
@@ -89,11 +120,16 @@ pub fn cut(table: &str, peers: &[Ipv4Addr], direction: Direction) -> Vec<Message
     let mut changes =
         vec![change(NFT_MSG_NEWTABLE, create, Attributes::default().text(NFTA_TABLE_NAME, table))];
     for hook in hooks {
-        changes.push(change(NFT_MSG_NEWCHAIN, create, chain(table, hook)));
-        let rules = peers.iter().map(|peer| rule(table, hook, *peer));
+        changes.push(change(NFT_MSG_NEWCHAIN, create, chain(table, hook, action)));
+        let rules = peers.iter().map(|peer| rule(table, hook, *peer, action));
         changes.extend(rules.map(|rule| change(NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND, rule)));
     }
     batch(changes)
+}
+
+/// Removes all rules of a table, and leaves its chains: when one of those goes, the kernel drops what waits in queues.
+pub fn remove_rules(table: &str) -> Vec<Message> {
+    batch(vec![change(NFT_MSG_DELRULE, 0, Attributes::default().text(NFTA_RULE_TABLE, table))])
 }
 
 /// Removes a table and all in it.
@@ -128,10 +164,14 @@ pub fn counters(answers: &[Received]) -> Result<Counters, NetError> {
     Ok(counters)
 }
 
-fn chain(table: &str, hook: &Hook) -> Attributes {
+fn chain(table: &str, hook: &Hook, action: Action) -> Attributes {
+    let priority = match action {
+        Action::Drop => PRIORITY_OF_CUTS,
+        Action::Queue(number, _) => PRIORITY_OF_QUEUES + i32::from(number),
+    };
     let at = Attributes::default()
         .number(NFTA_HOOK_HOOKNUM, hook.number)
-        .number(NFTA_HOOK_PRIORITY, PRIORITY.cast_unsigned());
+        .number(NFTA_HOOK_PRIORITY, priority.cast_unsigned());
     Attributes::default()
         .text(NFTA_CHAIN_TABLE, table)
         .text(NFTA_CHAIN_NAME, hook.chain)
@@ -139,8 +179,8 @@ fn chain(table: &str, hook: &Hook) -> Attributes {
         .text(NFTA_CHAIN_TYPE, "filter")
 }
 
-/// Load the address, compare it with the peer's, count, drop. The peer stands in the user data too, to be read back.
-fn rule(table: &str, hook: &Hook, peer: Ipv4Addr) -> Attributes {
+/// Load the address, compare it with the peer's, count, act. The peer stands in the user data too, to be read back.
+fn rule(table: &str, hook: &Hook, peer: Ipv4Addr, action: Action) -> Attributes {
     let load = Attributes::default()
         .number(NFTA_PAYLOAD_DREG, NFT_REG_1)
         .number(NFTA_PAYLOAD_BASE, NFT_PAYLOAD_NETWORK_HEADER)
@@ -150,12 +190,7 @@ fn rule(table: &str, hook: &Hook, peer: Ipv4Addr) -> Attributes {
         .number(NFTA_CMP_SREG, NFT_REG_1)
         .number(NFTA_CMP_OP, NFT_CMP_EQ)
         .nested(NFTA_CMP_DATA, Attributes::default().bytes(NFTA_DATA_VALUE, &peer.octets()));
-    let verdict = Attributes::default().number(NFTA_VERDICT_CODE, NF_DROP);
-    let drop = Attributes::default()
-        .number(NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT)
-        .nested(NFTA_IMMEDIATE_DATA, Attributes::default().nested(NFTA_DATA_VERDICT, verdict));
-    let expressions =
-        [("payload", load), ("cmp", compare), ("counter", Attributes::default()), ("immediate", drop)];
+    let expressions = [("payload", load), ("cmp", compare), ("counter", Attributes::default()), act(action)];
     let list = expressions.into_iter().fold(Attributes::default(), |list, (name, data)| {
         let expression = Attributes::default().text(NFTA_EXPR_NAME, name).nested(NFTA_EXPR_DATA, data);
         list.nested(NFTA_LIST_ELEM, expression)
@@ -165,6 +200,34 @@ fn rule(table: &str, hook: &Hook, peer: Ipv4Addr) -> Attributes {
         .text(NFTA_RULE_CHAIN, hook.chain)
         .nested(NFTA_RULE_EXPRESSIONS, list)
         .bytes(NFTA_RULE_USERDATA, &peer.octets())
+}
+
+/// A rule's last expression.
+fn act(action: Action) -> (&'static str, Attributes) {
+    match action {
+        Action::Drop => {
+            let verdict = Attributes::default().number(NFTA_VERDICT_CODE, NF_DROP);
+            let drop = Attributes::default()
+                .number(NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT)
+                .nested(NFTA_IMMEDIATE_DATA, Attributes::default().nested(NFTA_DATA_VERDICT, verdict));
+            ("immediate", drop)
+        }
+        Action::Queue(number, QueueWords::Expression) => {
+            let queue = Attributes::default()
+                .bytes(NFTA_QUEUE_NUM, &number.to_be_bytes())
+                .bytes(NFTA_QUEUE_FLAGS, &NFT_QUEUE_FLAG_BYPASS.to_be_bytes());
+            ("queue", queue)
+        }
+        Action::Queue(number, QueueWords::Target) => {
+            let queues_total = 1_u16;
+            let words = [number, queues_total, NFT_QUEUE_FLAG_BYPASS, 0].map(u16::to_ne_bytes);
+            let target = Attributes::default()
+                .text(NFTA_TARGET_NAME, "NFQUEUE")
+                .number(NFTA_TARGET_REV, NFQUEUE_REVISION)
+                .bytes(NFTA_TARGET_INFO, words.as_flattened());
+            ("target", target)
+        }
+    }
 }
 
 /// The bytes and packets of the `counter` among a rule's expressions.
@@ -180,10 +243,6 @@ fn counter(expressions: &[u8]) -> Result<(u64, u64), NetError> {
         }
     }
     Err(NetError::Malformed)
-}
-
-fn find<'a>(attributes: &[(u16, &'a [u8])], kind: u16) -> Result<&'a [u8], NetError> {
-    attributes.iter().find(|(found, _)| *found == kind).map(|(_, value)| *value).ok_or(NetError::Malformed)
 }
 
 /// Changes take effect together, or none does. Only the last asks for an acknowledgement: the kernel

@@ -2,15 +2,18 @@
 
 use std::{
     io,
-    os::fd::{AsRawFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
 };
 
-use nix::sys::{
-    socket::{
-        AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, send, setsockopt,
-        socket, sockopt,
+use nix::{
+    errno::Errno,
+    sys::{
+        socket::{
+            AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, send,
+            setsockopt, socket, sockopt,
+        },
+        time::TimeVal,
     },
-    time::TimeVal,
 };
 
 use super::{
@@ -21,6 +24,9 @@ use super::{
 // <linux/netlink.h>
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
+
+/// What may wait to be received, in bytes.
+const ROOM: usize = 16 << 20;
 
 /// A socket; requests are numbered from 1.
 pub struct Socket {
@@ -68,7 +74,32 @@ impl Socket {
         }
     }
 
-    fn send(&mut self, messages: Vec<Message>) -> Result<(), NetError> {
+    /// What tells that something can be received.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// Makes room for much that waits to be received.
+    pub fn make_room(&self) -> Result<(), NetError> {
+        // Only root of the whole machine may exceed the machine's limit.
+        setsockopt(&self.fd, sockopt::RcvBufForce, &ROOM)
+            .or_else(|_| setsockopt(&self.fd, sockopt::RcvBuf, &ROOM))
+            .map_err(io::Error::from)?;
+        Ok(())
+    }
+
+    /// What can be received without waiting, one datagram of it.
+    pub fn receive_now(&self) -> Result<Option<Vec<Received>>, NetError> {
+        match self.receive_with(MsgFlags::MSG_DONTWAIT) {
+            Ok(received) => received.map(Some),
+            // Without room for it something was lost; what is there is told the next time.
+            Err(Errno::EAGAIN | Errno::EINTR | Errno::ENOBUFS) => Ok(None),
+            Err(error) => Err(NetError::Io(error.into())),
+        }
+    }
+
+    /// Sends messages at once.
+    pub fn send(&mut self, messages: Vec<Message>) -> Result<(), NetError> {
         let mut bytes = Vec::new();
         for message in messages {
             self.sequence += 1;
@@ -79,9 +110,13 @@ impl Socket {
     }
 
     fn receive(&self) -> Result<Vec<Received>, NetError> {
+        self.receive_with(MsgFlags::empty()).map_err(io::Error::from)?
+    }
+
+    fn receive_with(&self, flags: MsgFlags) -> Result<Result<Vec<Received>, NetError>, Errno> {
         let mut buffer = vec![0; 64 * 1024];
-        let length = recv(self.fd.as_raw_fd(), &mut buffer, MsgFlags::empty()).map_err(io::Error::from)?;
-        Received::split(&buffer[..length])
+        let length = recv(self.fd.as_raw_fd(), &mut buffer, flags)?;
+        Ok(Received::split(&buffer[..length]))
     }
 }
 

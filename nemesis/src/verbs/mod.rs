@@ -2,6 +2,7 @@
 //! the files of [`crate::kind`].
 
 mod cut;
+mod shape;
 mod shown;
 
 use async_trait::async_trait;
@@ -9,6 +10,7 @@ use serde::Serialize;
 
 pub use self::{
     cut::{Cut, Direction},
+    shape::{Delay, Held, HeldWays, RoundTrip, Shaping, Unshaped},
     shown::{
         ClockSet, Cutting, Dead, Dropped, Going, Gone, Killed, Mended, NextHasIt, Paused, RanAlready, Reach,
         Resumed, Shown, Sigkill, Started, Stopped,
@@ -34,6 +36,13 @@ pub trait Verbs {
     async fn cut(&self, rules: u32, cut: &Cut) -> Answer<Cutting>;
     /// Removes rules from a node. Given again, it shows the counters of the first time.
     async fn mend(&self, rules: u32, node: &str) -> Answer<Mended>;
+    /// Holds the packets that rules of this number are for, by as much as `delay` says. Rules of different numbers add up.
+    async fn shape(&self, rules: u32, of: &Cut, delay: Delay) -> Answer<Shaping>;
+    /// Removes such rules from a node, and lets go at once what they hold. Given again, it shows what it showed the first
+    /// time.
+    async fn unshape(&self, rules: u32, node: &str) -> Answer<Unshaped>;
+    /// Fails, with the reason, where packets cannot be held.
+    async fn can_shape(&self) -> Result<(), NotDone>;
     /// Sets the wall clock of the node's processes, and of those that are started later, so many nanoseconds off the
     /// truth.
     async fn set_clock(&self, node: &str, offset_ns: i64) -> Answer<ClockSet>;

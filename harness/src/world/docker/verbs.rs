@@ -4,8 +4,8 @@ use std::net::Ipv4Addr;
 
 use async_trait::async_trait;
 use nemesis::verbs::{
-    Answer, ClockSet, Cut, Cutting, Done, Killed, Mended, NotDone, Paused, RanAlready, Resumed, Started,
-    Verbs,
+    Answer, ClockSet, Cut, Cutting, Delay, Done, Killed, Mended, NotDone, Paused, RanAlready, Resumed,
+    Shaping, Started, Unshaped, Verbs,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -24,6 +24,10 @@ struct Start {
 impl DockerWorld {
     async fn ask<T: DeserializeOwned>(&self, node: &str, command: Command) -> Answer<T> {
         self.read(self.node(node)?.call(command).await?)
+    }
+
+    fn addresses(&self, nodes: &[String]) -> Result<Vec<Ipv4Addr>, NotDone> {
+        nodes.iter().map(|node| Ok(self.node(node)?.address)).collect()
     }
 
     /// An answer as the type that the agent wrote, on the run's clock.
@@ -61,13 +65,27 @@ impl Verbs for DockerWorld {
     }
 
     async fn cut(&self, rules: u32, cut: &Cut) -> Answer<Cutting> {
-        let address = |peer: &String| Ok(self.node(peer)?.address);
-        let peers = cut.peers.iter().map(address).collect::<Result<Vec<Ipv4Addr>, NotDone>>()?;
+        let peers = self.addresses(&cut.peers)?;
         self.ask(&cut.node, Command::Cut { fault: rules, peers, direction: cut.direction }).await
     }
 
     async fn mend(&self, rules: u32, node: &str) -> Answer<Mended> {
         self.ask(node, Command::Mend { fault: rules }).await
+    }
+
+    async fn shape(&self, rules: u32, of: &Cut, delay: Delay) -> Answer<Shaping> {
+        let (peers, direction) = (self.addresses(&of.peers)?, of.direction);
+        self.ask(&of.node, Command::Shape { fault: rules, peers, direction, delay }).await
+    }
+
+    async fn unshape(&self, rules: u32, node: &str) -> Answer<Unshaped> {
+        self.ask(node, Command::Unshape { fault: rules }).await
+    }
+
+    /// All nodes have the same kernel.
+    async fn can_shape(&self) -> Result<(), NotDone> {
+        self.node("resource")?.call(Command::CanShape).await?;
+        Ok(())
     }
 
     async fn set_clock(&self, node: &str, offset_ns: i64) -> Answer<ClockSet> {

@@ -3,6 +3,7 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod clients;
+mod shapes;
 mod stores;
 mod verbs;
 
@@ -50,6 +51,8 @@ struct Inner {
     power_cut: bool,
     /// Rules in force, and what those showed that are gone, by number and node.
     rules: BTreeMap<(u32, String), verbs::Rules>,
+    /// The same of delays.
+    shapes: BTreeMap<(u32, String), shapes::Shape>,
     facts: Facts,
 }
 

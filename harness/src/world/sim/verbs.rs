@@ -4,13 +4,16 @@ use std::{collections::BTreeMap, time::Duration};
 
 use async_trait::async_trait;
 use nemesis::verbs::{
-    Answer, ClockSet, Cut, Cutting, Dead, Direction, Done, Dropped, Going, Killed, Mended, NotDone, Paused,
-    RanAlready, Reach, Resumed, Sigkill, Started, Stopped, Verbs,
+    Answer, ClockSet, Cut, Cutting, Dead, Delay, Direction, Done, Dropped, Going, Killed, Mended, NotDone,
+    Paused, RanAlready, Reach, Resumed, Shaping, Sigkill, Started, Stopped, Unshaped, Verbs,
 };
 use simulation::Node;
 use workloads::env::EnvApi;
 
-use super::SimWorld;
+use super::{
+    SimWorld,
+    shapes::{self, Delayed, Shape},
+};
 
 /// What a server takes from its start to its first answer.
 const START: Duration = Duration::from_millis(100);
@@ -108,6 +111,35 @@ impl Verbs for SimWorld {
         };
         self.inner.borrow_mut().rules.insert(key, Rules::Mended(mended.clone()));
         self.done(mended)
+    }
+
+    async fn shape(&self, rules: u32, of: &Cut, delay: Delay) -> Answer<Shaping> {
+        let key = (rules, of.node.clone());
+        let in_force = matches!(self.inner.borrow().shapes.get(&key), Some(Shape::InForce(_)));
+        if !in_force {
+            let node = self.known(&of.node)?;
+            let peers = of.peers.iter().map(|peer| self.known(peer)).collect::<Result<Vec<Node>, _>>()?;
+            let begin = |peer| Delayed::begin(rules, &node, peer, of.direction, delay);
+            let delayed = Shape::InForce(peers.iter().map(begin).collect());
+            self.inner.borrow_mut().shapes.insert(key, delayed);
+        }
+        let Delay { by_ms, jitter_ms, .. } = delay;
+        self.done(Shaping { rules_for: of.peers.clone(), direction: of.direction, by_ms, jitter_ms })
+    }
+
+    async fn unshape(&self, rules: u32, node: &str) -> Answer<Unshaped> {
+        let key = (rules, node.to_owned());
+        let unshaped = match self.inner.borrow_mut().shapes.remove(&key) {
+            None => Unshaped::default(),
+            Some(Shape::InForce(delayed)) => shapes::end(delayed),
+            Some(Shape::Gone(unshaped)) => unshaped,
+        };
+        self.inner.borrow_mut().shapes.insert(key, Shape::Gone(unshaped.clone()));
+        self.done(unshaped)
+    }
+
+    async fn can_shape(&self) -> Result<(), NotDone> {
+        Ok(())
     }
 
     async fn set_clock(&self, node: &str, offset_ns: i64) -> Answer<ClockSet> {
@@ -222,6 +254,26 @@ mod tests {
         assert_eq!(first.dropped["s2"], Dropped::default());
         node.cut(peer.id());
         assert!(node.mend(peer.id()), "no other cut is left");
+    }
+
+    #[test]
+    fn a_delay_given_twice_holds_once() {
+        let sim = Sim::new(1);
+        let (world, [node, peer]) = two(&sim);
+        let ended = sim.block_on(async move {
+            let of = Cut { node: "s1".into(), peers: vec!["s2".into()], direction: Direction::Out };
+            for _ in 0..2 {
+                let delay = Delay { by_ms: 50, jitter_ms: 0 };
+                assert_eq!(world.shape(7, &of, delay).await.expect("it is delayed").shown.by_ms, 50);
+            }
+            node.send_to(peer.id(), 1, ());
+            let first = world.unshape(7, "s1").await.expect("it ends").shown;
+            (first, world.unshape(7, "s1").await.expect("it ends").shown)
+        });
+        let (first, second) = ended.expect("nothing waits");
+        assert_eq!(first, second);
+        let held = first.held["s2"].outbound.expect("it was for this way");
+        assert_eq!((first.packets, held.packets, held.greatest_us), (1, 1, 50_000));
     }
 
     #[test]

@@ -14,8 +14,8 @@ use async_trait::async_trait;
 
 use crate::life::Pace;
 use crate::verbs::{
-    Answer, ClockSet, Cut, Cutting, Dead, Done, Going, Killed, Mended, Paused, RanAlready, Reach, Resumed,
-    Sigkill, Started, Stopped, Verbs,
+    Answer, ClockSet, Cut, Cutting, Dead, Delay, Done, Going, Killed, Mended, NotDone, Paused, RanAlready,
+    Reach, Resumed, Shaping, Sigkill, Started, Stopped, Unshaped, Verbs,
 };
 
 /// All nodes: each runs its first process at the beginning. Time is the number of verbs done.
@@ -26,7 +26,7 @@ pub struct Told {
     pub failing: RefCell<Vec<&'static str>>,
     /// Verbs that are done, and whose answers are lost.
     pub lost: RefCell<Vec<&'static str>>,
-    /// What cuts have met.
+    /// What cuts and delays have met.
     pub packets: Cell<u64>,
     /// What is added to its time, where that passes.
     pub now_ms: Rc<Cell<u64>>,
@@ -101,6 +101,21 @@ impl Verbs for Told {
     async fn mend(&self, rules: u32, node: &str) -> Answer<Mended> {
         let mended = Mended { packets: self.packets.get(), ..Mended::default() };
         self.act(node, format!("mend {node} {rules}"), |_| mended)
+    }
+
+    async fn shape(&self, rules: u32, of: &Cut, Delay { by_ms, jitter_ms, .. }: Delay) -> Answer<Shaping> {
+        let (rules_for, direction) = (of.peers.clone(), of.direction);
+        let shaping = Shaping { rules_for, direction, by_ms, jitter_ms };
+        self.act(&of.node, format!("shape {} {rules}", of.node), |_| shaping)
+    }
+
+    async fn unshape(&self, rules: u32, node: &str) -> Answer<Unshaped> {
+        let unshaped = Unshaped { packets: self.packets.get(), ..Unshaped::default() };
+        self.act(node, format!("unshape {node} {rules}"), |_| unshaped)
+    }
+
+    async fn can_shape(&self) -> Result<(), NotDone> {
+        Ok(())
     }
 
     async fn set_clock(&self, node: &str, offset_ns: i64) -> Answer<ClockSet> {

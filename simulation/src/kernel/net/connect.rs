@@ -82,7 +82,7 @@ impl Node {
 
     /// One packet of a handshake; false when it was lost.
     async fn packet(&self, from: NodeId, to: NodeId) -> bool {
-        let fate = self.core.net.borrow_mut().link(from, to).send();
+        let fate = self.core.net.borrow_mut().link(from, to).send(self.core.now());
         match fate {
             Fate::Arrives(delay) => {
                 self.sleep_until(self.core.now() + delay).await;

@@ -40,7 +40,7 @@ impl Node {
         {
             let mut net = self.core.net.borrow_mut();
             let link = net.link(self.id(), to);
-            if let Fate::Arrives(delay) = link.send() {
+            if let Fate::Arrives(delay) = link.send(now) {
                 arrivals[0] = Some(now + delay + link.held_back());
                 arrivals[1] = link.duplicates().then(|| now + delay + link.held_back() + 1);
             }

@@ -1,5 +1,6 @@
 //! One direction between two nodes: how long a packet takes, and whether it arrives.
 
+use super::delay::Delays;
 use crate::rng::Rng;
 
 /// How a link treats packets. Times in nanoseconds, shares in millionths.
@@ -44,6 +45,8 @@ pub(super) struct Link {
     pub(super) lost_packets: u64,
     /// Packets carried while the quality was not the default.
     pub(super) shaped_packets: u64,
+    /// What holds packets for a while.
+    pub(super) delays: Delays,
 }
 
 impl Link {
@@ -56,11 +59,12 @@ impl Link {
             cut_packets: 0,
             lost_packets: 0,
             shaped_packets: 0,
+            delays: Delays::default(),
         }
     }
 
     /// Sends one packet.
-    pub(super) fn send(&mut self) -> Fate {
+    pub(super) fn send(&mut self, now: u64) -> Fate {
         if self.cuts > 0 {
             self.cut_packets += 1;
             return Fate::Lost;
@@ -72,7 +76,12 @@ impl Link {
             self.lost_packets += 1;
             return Fate::Lost;
         }
-        Fate::Arrives(self.delay())
+        Fate::Arrives(self.delays.pass(now) - now + self.delay(&self.rng))
+    }
+
+    /// When a packet would arrive that sets out at `now`; none if a cut would take it.
+    pub(super) fn would_arrive(&self, now: u64, rng: &Rng) -> Option<u64> {
+        (self.cuts == 0).then(|| self.delays.would_pass(now, rng) + self.delay(rng))
     }
 
     /// Whether a datagram is delivered twice.
@@ -88,8 +97,8 @@ impl Link {
         }
     }
 
-    fn delay(&self) -> u64 {
-        let draw = self.rng.next() >> 48;
+    fn delay(&self, rng: &Rng) -> u64 {
+        let draw = rng.next() >> 48;
         let cubed = (draw * draw * draw) >> 16;
         self.quality.delay_ns + ((u128::from(self.quality.jitter_ns) * u128::from(cubed)) >> 32) as u64
     }
@@ -103,7 +112,7 @@ mod tests {
     fn delay_stays_within_bounds_and_is_mostly_short() {
         let mut link = Link::new(1, 0, 1);
         let delays: Vec<u64> = (0..1000)
-            .map(|_| match link.send() {
+            .map(|_| match link.send(0) {
                 Fate::Arrives(delay) => delay,
                 Fate::Lost => panic!("a sound link loses nothing"),
             })
@@ -114,14 +123,23 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_that_is_only_thought_of_changes_nothing() {
+        let (mut asked, mut link) = (Link::new(1, 0, 1), Link::new(1, 0, 1));
+        assert!(asked.would_arrive(5, &Rng::new(9, 9)).is_some_and(|at| (40_005..=340_005).contains(&at)));
+        assert_eq!(asked.send(0), link.send(0));
+        asked.cuts = 1;
+        assert_eq!(asked.would_arrive(5, &Rng::new(9, 9)), None);
+    }
+
+    #[test]
     fn cuts_nest_and_count() {
         let mut link = Link::new(1, 0, 1);
         link.cuts = 2;
-        assert_eq!(link.send(), Fate::Lost);
+        assert_eq!(link.send(0), Fate::Lost);
         link.cuts = 1;
-        assert_eq!(link.send(), Fate::Lost);
+        assert_eq!(link.send(0), Fate::Lost);
         link.cuts = 0;
-        assert_ne!(link.send(), Fate::Lost);
+        assert_ne!(link.send(0), Fate::Lost);
         assert_eq!(link.cut_packets, 2);
     }
 }

@@ -3,6 +3,7 @@
 mod connect;
 mod connection;
 mod datagram;
+mod delay;
 mod link;
 mod stream;
 
@@ -11,6 +12,7 @@ use std::{any::Any, collections::BTreeMap, fmt::Debug};
 pub use connect::{ConnectError, Listener};
 pub use connection::{Closed, Connection, Reader, Writer};
 pub use datagram::Inbox;
+pub use delay::{DelayId, Held, Hold};
 pub use link::Quality;
 use link::{Fate, Link};
 

@@ -172,7 +172,7 @@ pub(super) fn transmit(core: &Rc<Core>, slot: u32, packet: Packet, label: Option
         stream.unsent.push_back(Unsent { sent: now, label, packet });
         return true;
     }
-    match net.links[stream.from.index()][stream.to.index()].send() {
+    match net.links[stream.from.index()][stream.to.index()].send(now) {
         Fate::Arrives(delay) => {
             let arrival = stream.last_arrival.max(now + delay);
             stream.fly(arrival, packet);
@@ -214,7 +214,7 @@ fn retransmit(core: &Rc<Core>, slot: u32, generation: u32) {
         (RETRANSMIT_NS_MIN..=RETRANSMIT_NS_MAX).contains(&stream.backoff),
         "the pause between tries has bounds"
     );
-    match net.links[stream.from.index()][stream.to.index()].send() {
+    match net.links[stream.from.index()][stream.to.index()].send(now) {
         Fate::Arrives(delay) => {
             let arrival = stream.last_arrival.max(now + delay);
             let (from, to) = (stream.from, stream.to);
