@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use super::{
     Counters, NetError,
     message::{Attributes, Message, Received, attributes, find},
+    round_trip,
 };
 use crate::verbs::Direction;
 
@@ -56,6 +57,13 @@ const NFTA_PAYLOAD_BASE: u16 = 2;
 const NFTA_PAYLOAD_OFFSET: u16 = 3;
 const NFTA_PAYLOAD_LEN: u16 = 4;
 const NFT_PAYLOAD_NETWORK_HEADER: u32 = 1;
+const NFT_PAYLOAD_TRANSPORT_HEADER: u32 = 2;
+/// Where the protocol stands in an IPv4 header, and the number of TCP (RFC 791).
+const IP_PROTOCOL: u32 = 9;
+const TCP: u8 = 6;
+/// Where the ports stand in a TCP header (RFC 9293).
+const TCP_SOURCE: u32 = 0;
+const TCP_DESTINATION: u32 = 2;
 const NFTA_CMP_SREG: u16 = 1;
 const NFTA_CMP_OP: u16 = 2;
 const NFTA_CMP_DATA: u16 = 3;
@@ -121,7 +129,7 @@ pub fn add(table: &str, peers: &[Ipv4Addr], direction: Direction, action: Action
         vec![change(NFT_MSG_NEWTABLE, create, Attributes::default().text(NFTA_TABLE_NAME, table))];
     for hook in hooks {
         changes.push(change(NFT_MSG_NEWCHAIN, create, chain(table, hook, action)));
-        let rules = peers.iter().map(|peer| rule(table, hook, *peer, action));
+        let rules = peers.iter().flat_map(|peer| rules(table, hook, *peer, action));
         changes.extend(rules.map(|rule| change(NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND, rule)));
     }
     batch(changes)
@@ -153,7 +161,9 @@ pub fn counters(answers: &[Received]) -> Result<Counters, NetError> {
     let mut counters = Counters::new();
     for answer in answers {
         let rule = answer.attributes()?;
-        let peer: [u8; 4] = find(&rule, NFTA_RULE_USERDATA)?.try_into().map_err(|_| NetError::Malformed)?;
+        // Rules that count nothing name no peer.
+        let Ok(peer) = find(&rule, NFTA_RULE_USERDATA) else { continue };
+        let peer: [u8; 4] = peer.try_into().map_err(|_| NetError::Malformed)?;
         let (bytes, packets) = counter(find(&rule, NFTA_RULE_EXPRESSIONS)?)?;
         let dropped = counters.entry(Ipv4Addr::from(peer)).or_default();
         match find(&rule, NFTA_RULE_CHAIN)? {
@@ -179,19 +189,33 @@ fn chain(table: &str, hook: &Hook, action: Action) -> Attributes {
         .text(NFTA_CHAIN_TYPE, "filter")
 }
 
-/// Load the address, compare it with the peer's, count, act. The peer stands in the user data too, to be read back.
-fn rule(table: &str, hook: &Hook, peer: Ipv4Addr, action: Action) -> Attributes {
-    let load = Attributes::default()
-        .number(NFTA_PAYLOAD_DREG, NFT_REG_1)
-        .number(NFTA_PAYLOAD_BASE, NFT_PAYLOAD_NETWORK_HEADER)
-        .number(NFTA_PAYLOAD_OFFSET, hook.address_offset)
-        .number(NFTA_PAYLOAD_LEN, 4);
-    let compare = Attributes::default()
-        .number(NFTA_CMP_SREG, NFT_REG_1)
-        .number(NFTA_CMP_OP, NFT_CMP_EQ)
-        .nested(NFTA_CMP_DATA, Attributes::default().bytes(NFTA_DATA_VALUE, &peer.octets()));
-    let expressions = [("payload", load), ("cmp", compare), ("counter", Attributes::default()), act(action)];
-    let list = expressions.into_iter().fold(Attributes::default(), |list, (name, data)| {
+/// Packets of a peer are counted, and acted on. The peer stands in the rule's user data, to be read back.
+///
+/// A cut drops a measured round trip too and does not count it: it shows what it took from those under test, and is
+/// without effect where it took nothing from them. A queue knows such packets by itself.
+fn rules(table: &str, hook: &Hook, peer: Ipv4Addr, action: Action) -> Vec<Attributes> {
+    let is_of_peer = || equals(NFT_PAYLOAD_NETWORK_HEADER, hook.address_offset, &peer.octets());
+    let mut rules = Vec::new();
+    if let Action::Drop = action {
+        for port_offset in [TCP_SOURCE, TCP_DESTINATION] {
+            let is_tcp = equals(NFT_PAYLOAD_NETWORK_HEADER, IP_PROTOCOL, &[TCP]);
+            let is_measured =
+                equals(NFT_PAYLOAD_TRANSPORT_HEADER, port_offset, &round_trip::PORT.to_be_bytes());
+            let expressions = [is_of_peer(), is_tcp, is_measured].into_iter().flatten().chain([act(action)]);
+            rules.push(rule(table, hook, expressions));
+        }
+    }
+    let expressions = is_of_peer().into_iter().chain([("counter", Attributes::default()), act(action)]);
+    rules.push(rule(table, hook, expressions).bytes(NFTA_RULE_USERDATA, &peer.octets()));
+    rules
+}
+
+fn rule(
+    table: &str,
+    hook: &Hook,
+    expressions: impl Iterator<Item = (&'static str, Attributes)>,
+) -> Attributes {
+    let list = expressions.fold(Attributes::default(), |list, (name, data)| {
         let expression = Attributes::default().text(NFTA_EXPR_NAME, name).nested(NFTA_EXPR_DATA, data);
         list.nested(NFTA_LIST_ELEM, expression)
     });
@@ -199,7 +223,20 @@ fn rule(table: &str, hook: &Hook, peer: Ipv4Addr, action: Action) -> Attributes 
         .text(NFTA_RULE_TABLE, table)
         .text(NFTA_RULE_CHAIN, hook.chain)
         .nested(NFTA_RULE_EXPRESSIONS, list)
-        .bytes(NFTA_RULE_USERDATA, &peer.octets())
+}
+
+/// Load bytes of a header, and go on if they are these.
+fn equals(header: u32, offset: u32, bytes: &[u8]) -> [(&'static str, Attributes); 2] {
+    let load = Attributes::default()
+        .number(NFTA_PAYLOAD_DREG, NFT_REG_1)
+        .number(NFTA_PAYLOAD_BASE, header)
+        .number(NFTA_PAYLOAD_OFFSET, offset)
+        .number(NFTA_PAYLOAD_LEN, bytes.len() as u32);
+    let compare = Attributes::default()
+        .number(NFTA_CMP_SREG, NFT_REG_1)
+        .number(NFTA_CMP_OP, NFT_CMP_EQ)
+        .nested(NFTA_CMP_DATA, Attributes::default().bytes(NFTA_DATA_VALUE, bytes));
+    [("payload", load), ("cmp", compare)]
 }
 
 /// A rule's last expression.

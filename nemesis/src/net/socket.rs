@@ -25,7 +25,7 @@ use super::{
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 
-/// What may wait to be received, in bytes.
+/// What may wait to be received, or be sent at once, in bytes.
 const ROOM: usize = 16 << 20;
 
 /// A socket; requests are numbered from 1.
@@ -43,6 +43,10 @@ impl Socket {
         bind(fd.as_raw_fd(), &NetlinkAddr::new(0, 0)).map_err(io::Error::from)?;
         // The kernel answers before `send` returns; a lost answer must not block for ever.
         setsockopt(&fd, sockopt::ReceiveTimeout, &TimeVal::new(5, 0)).map_err(io::Error::from)?;
+        // The rules for many peers are one message. Only root of the whole machine may exceed its limit.
+        setsockopt(&fd, sockopt::SndBufForce, &ROOM)
+            .or_else(|_| setsockopt(&fd, sockopt::SndBuf, &ROOM))
+            .map_err(io::Error::from)?;
         Ok(Socket { fd, sequence: 0 })
     }
 

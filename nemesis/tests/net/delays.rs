@@ -129,14 +129,26 @@ fn delays_of_one_node_add_up_and_meet_cuts_at_their_end() {
         let mut second = Shaper::start(2, &[PEER], Direction::Out, delay(200, 0)).unwrap();
         let held = takes(&node, &peer);
         assert!((500 * MS..700 * MS).contains(&held), "{held:?}");
-        // A cut counts whatever it drops, and so the measure's own packets: these are through by then.
-        thread::sleep(500 * MS);
         node.send_to(b"x", peer.local_addr().unwrap()).unwrap();
         net::cut(3, &[PEER], Direction::Out).unwrap();
         thread::sleep(700 * MS);
         assert_eq!(net::heal(3).unwrap()[&PEER].packets_out, 1, "held when the cut came, it is cut");
         assert_eq!((second.end().unwrap().packets, first.end().unwrap().packets), (2, 2));
         assert!(takes(&node, &peer) < FREE);
+    });
+}
+
+#[test]
+fn a_cut_that_meets_nothing_but_a_measure_has_met_nothing() {
+    in_own_network(|| {
+        net::cut(2, &[PEER], Direction::Both).unwrap();
+        let mut shaper = Shaper::start(1, &[PEER], Direction::Out, delay(1, 0)).unwrap();
+        thread::sleep(100 * MS);
+        let round_trip = shaper.end().unwrap().round_trip[&PEER.to_string()];
+        assert_eq!((round_trip.before_us, round_trip.during_us, round_trip.after_us), (None, None, None));
+        assert_eq!(net::packets(&net::counters(2).unwrap()), 0);
+        assert!(TcpStream::connect_timeout(&(PEER, 2).into(), 100 * MS).is_err());
+        assert!(net::packets(&net::heal(2).unwrap()) > 0, "another port's is met");
     });
 }
 

@@ -12,7 +12,7 @@ fn renews(info: &RecipeInfo) -> bool {
 }
 
 const STANDS_STILL: Cells = &[("pause:holder,client,any", "exclusion deadline damage")];
-const LATE: Cells = &[("partition:resource", "damage")];
+const LATE: Cells = &[("partition:resource", "damage"), ("delay:holder", "damage")];
 
 const KEEPS_ON: Cells = &[
     ("pause:server,leader,majority,all,any", "exclusion deadline damage"),
