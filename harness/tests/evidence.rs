@@ -45,13 +45,13 @@ fn experiment() -> String {
     add("kind = \"clock\"\ntarget = \"s3\"\nparams = { by_ms = 1000 }", after + 500, 900);
     add("kind = \"pause\"\ntarget = \"c1\"", after + 600, 1500);
     add("kind = \"pause\"\ntarget = \"c1\"", after + 900, 600);
-    // A stutter in whose last stop a pause begins that outlasts it.
+    // A stutter in whose last stop a pause begins that outlasts it. No two begin at once: their order would be chance.
     add(
         "kind = \"stutter\"\ntarget = \"c2\"\nparams = { share_percent = 90, period_ms = 1000 }",
         after + 100,
         700,
     );
-    add("kind = \"pause\"\ntarget = \"c2\"", after + 500, 900);
+    add("kind = \"pause\"\ntarget = \"c2\"", after + 550, 900);
     text
 }
 
