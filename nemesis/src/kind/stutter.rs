@@ -17,6 +17,7 @@ use super::{
     Fault, FaultKind,
     info::{KindInfo, Times},
     own::{Asks, Parameters, Unfit, asked},
+    pause,
     words::{left_to, plain},
 };
 use crate::{
@@ -38,18 +39,7 @@ pub static INFO: KindInfo = KindInfo {
     akin: Some(FaultKind::Pause),
     shown,
     default_target: Target::Holder,
-    targets: &[
-        Target::Server,
-        Target::Leader,
-        Target::Holder,
-        Target::Waiter,
-        Target::Client,
-        Target::Any,
-        Target::Minority,
-        Target::Majority,
-        Target::All,
-        Target::Resource,
-    ],
+    targets: pause::INFO.targets,
     times: Times { every_percent: (380, 500), lasts_percent: (250, 330) },
     rolling: None,
 };

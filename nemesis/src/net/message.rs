@@ -11,6 +11,13 @@ const FAMILY_HEADER: usize = 4;
 const ATTRIBUTE: usize = 4;
 const NLA_F_NESTED: u16 = 0x8000;
 
+/// In the header of a request: that it is one.
+pub const NLM_F_REQUEST: u16 = 0x1;
+/// That it is to be acknowledged.
+pub const NLM_F_ACK: u16 = 0x4;
+/// The type of an answer that is an error, or an acknowledgement.
+pub const NLMSG_ERROR: u16 = 2;
+
 /// A message under construction.
 pub struct Message(Vec<u8>);
 

@@ -11,6 +11,7 @@
 //! A packet dropped on its way out is lost like any other to TCP, which sends it again; a UDP or raw sender is told
 //! `EPERM`.
 
+mod headers;
 mod held;
 mod holder;
 mod message;

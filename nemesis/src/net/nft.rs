@@ -4,14 +4,12 @@
 use std::net::Ipv4Addr;
 
 use super::{
-    Counters, NetError,
-    message::{Attributes, Message, Received, attributes, find},
+    Counters, NetError, headers,
+    message::{Attributes, Message, NLM_F_ACK, NLM_F_REQUEST, Received, attributes, find},
     round_trip,
 };
 use crate::verbs::Direction;
 
-const NLM_F_REQUEST: u16 = 0x1;
-const NLM_F_ACK: u16 = 0x4;
 const NLM_F_DUMP: u16 = 0x300;
 const NLM_F_EXCL: u16 = 0x200;
 const NLM_F_CREATE: u16 = 0x400;
@@ -58,12 +56,6 @@ const NFTA_PAYLOAD_OFFSET: u16 = 3;
 const NFTA_PAYLOAD_LEN: u16 = 4;
 const NFT_PAYLOAD_NETWORK_HEADER: u32 = 1;
 const NFT_PAYLOAD_TRANSPORT_HEADER: u32 = 2;
-/// Where the protocol stands in an IPv4 header, and the number of TCP (RFC 791).
-const IP_PROTOCOL: u32 = 9;
-const TCP: u8 = 6;
-/// Where the ports stand in a TCP header (RFC 9293).
-const TCP_SOURCE: u32 = 0;
-const TCP_DESTINATION: u32 = 2;
 const NFTA_CMP_SREG: u16 = 1;
 const NFTA_CMP_OP: u16 = 2;
 const NFTA_CMP_DATA: u16 = 3;
@@ -114,8 +106,8 @@ struct Hook {
     address_offset: u32,
 }
 
-const IN: Hook = Hook { chain: "in", number: NF_INET_LOCAL_IN, address_offset: 12 };
-const OUT: Hook = Hook { chain: "out", number: NF_INET_LOCAL_OUT, address_offset: 16 };
+const IN: Hook = Hook { chain: "in", number: NF_INET_LOCAL_IN, address_offset: headers::SOURCE };
+const OUT: Hook = Hook { chain: "out", number: NF_INET_LOCAL_OUT, address_offset: headers::DESTINATION };
 
 /// A table with a chain a direction and a rule a peer in each.
 pub fn add(table: &str, peers: &[Ipv4Addr], direction: Direction, action: Action) -> Vec<Message> {
@@ -197,8 +189,8 @@ fn rules(table: &str, hook: &Hook, peer: Ipv4Addr, action: Action) -> Vec<Attrib
     let is_of_peer = || equals(NFT_PAYLOAD_NETWORK_HEADER, hook.address_offset, &peer.octets());
     let mut rules = Vec::new();
     if let Action::Drop = action {
-        for port_offset in [TCP_SOURCE, TCP_DESTINATION] {
-            let is_tcp = equals(NFT_PAYLOAD_NETWORK_HEADER, IP_PROTOCOL, &[TCP]);
+        for port_offset in headers::PORTS {
+            let is_tcp = equals(NFT_PAYLOAD_NETWORK_HEADER, headers::PROTOCOL, &[headers::TCP]);
             let is_measured =
                 equals(NFT_PAYLOAD_TRANSPORT_HEADER, port_offset, &round_trip::PORT.to_be_bytes());
             let expressions = [is_of_peer(), is_tcp, is_measured].into_iter().flatten().chain([act(action)]);

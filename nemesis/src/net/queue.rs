@@ -4,16 +4,13 @@
 use std::{net::Ipv4Addr, os::fd::BorrowedFd};
 
 use super::{
-    NetError,
+    NetError, headers,
     held::Way,
-    message::{Attributes, Message, find},
+    message::{Attributes, Message, NLM_F_ACK, NLM_F_REQUEST, NLMSG_ERROR, find},
     round_trip,
     socket::Socket,
 };
 
-const NLM_F_REQUEST: u16 = 0x1;
-const NLM_F_ACK: u16 = 0x4;
-const NLMSG_ERROR: u16 = 2;
 const NFNL_SUBSYS_QUEUE: u16 = 3;
 
 const NFQNL_MSG_PACKET: u16 = 0;
@@ -63,7 +60,6 @@ impl Queue {
     /// Makes the queue of this number, in the namespace of the calling thread.
     pub fn open(number: u16) -> Result<Queue, NetError> {
         let mut socket = Socket::open()?;
-        socket.make_room()?;
         let params = [&LOOKED_AT.to_be_bytes()[..], &[NFQNL_COPY_PACKET]].concat();
         let wanted = Attributes::default()
             .bytes(NFQA_CFG_CMD, &[NFQNL_CFG_CMD_BIND, 0, 0, 0])
@@ -136,16 +132,17 @@ fn packet(attributes: &[(u16, &[u8])]) -> Result<Packet, NetError> {
     let (id, hook) = (u32_at(header, 0)?, *header.get(6).ok_or(NetError::Malformed)?);
     let is_inbound = hook == NF_INET_LOCAL_IN;
     let ip = find(attributes, NFQA_PAYLOAD)?;
-    let peer = Ipv4Addr::from(u32_at(ip, if is_inbound { 12 } else { 16 })?);
+    let peer =
+        Ipv4Addr::from(u32_at(ip, if is_inbound { headers::SOURCE } else { headers::DESTINATION } as usize)?);
     Ok(Packet { id, way: Way { peer, is_inbound }, is_of_measure: is_of_measure(ip) })
 }
 
 /// Whether it is TCP from or to the port that round trips are measured with.
 fn is_of_measure(ip: &[u8]) -> bool {
-    const TCP: u8 = 6;
-    let ports = usize::from(ip[0] & 0xf) * 4;
+    let tcp = usize::from(ip[0] & 0xf) * 4;
     let is_port = |at: usize| ip.get(at..at + 2).is_some_and(|port| port == round_trip::PORT.to_be_bytes());
-    ip.get(9) == Some(&TCP) && (is_port(ports) || is_port(ports + 2))
+    ip.get(headers::PROTOCOL as usize) == Some(&headers::TCP)
+        && headers::PORTS.into_iter().any(|at| is_port(tcp + at as usize))
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Result<u32, NetError> {

@@ -18,11 +18,10 @@ use nix::{
 
 use super::{
     NetError,
-    message::{Message, Received},
+    message::{Message, NLMSG_ERROR, Received},
 };
 
 // <linux/netlink.h>
-const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 
 /// What may wait to be received, or be sent at once, in bytes.
@@ -43,9 +42,13 @@ impl Socket {
         bind(fd.as_raw_fd(), &NetlinkAddr::new(0, 0)).map_err(io::Error::from)?;
         // The kernel answers before `send` returns; a lost answer must not block for ever.
         setsockopt(&fd, sockopt::ReceiveTimeout, &TimeVal::new(5, 0)).map_err(io::Error::from)?;
-        // The rules for many peers are one message. Only root of the whole machine may exceed its limit.
+        // The rules for many peers are one message, and many packets may wait. Only root of the whole machine may exceed
+        // its limits.
         setsockopt(&fd, sockopt::SndBufForce, &ROOM)
             .or_else(|_| setsockopt(&fd, sockopt::SndBuf, &ROOM))
+            .map_err(io::Error::from)?;
+        setsockopt(&fd, sockopt::RcvBufForce, &ROOM)
+            .or_else(|_| setsockopt(&fd, sockopt::RcvBuf, &ROOM))
             .map_err(io::Error::from)?;
         Ok(Socket { fd, sequence: 0 })
     }
@@ -81,15 +84,6 @@ impl Socket {
     /// What tells that something can be received.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
-    }
-
-    /// Makes room for much that waits to be received.
-    pub fn make_room(&self) -> Result<(), NetError> {
-        // Only root of the whole machine may exceed the machine's limit.
-        setsockopt(&self.fd, sockopt::RcvBufForce, &ROOM)
-            .or_else(|_| setsockopt(&self.fd, sockopt::RcvBuf, &ROOM))
-            .map_err(io::Error::from)?;
-        Ok(())
     }
 
     /// What can be received without waiting, one datagram of it.

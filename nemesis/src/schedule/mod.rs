@@ -103,11 +103,10 @@ impl ScheduledFault {
         let kind = self.kind();
         kind.check_target(&self.target)?;
         self.fault.check(&self.target).map_err(|unfit| unfit.of(kind))?;
-        match () {
-            () if self.lasts_ms == 0 => Err(PlanError::NoTime { kind, name: "lasts_ms" }),
-            () if self.end_ms() >= run_ms => Err(PlanError::Outlasts(kind)),
-            () => Ok(()),
+        if self.lasts_ms == 0 {
+            return Err(PlanError::NoTime { kind, name: "lasts_ms" });
         }
+        if self.end_ms() >= run_ms { Err(PlanError::Outlasts(kind)) } else { Ok(()) }
     }
 }
 
